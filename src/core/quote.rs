@@ -17,10 +17,12 @@ use crate::core::quote::plain::Plain;
 /// So many different runs of three words are enough to recognise a text.
 const RECOGNISED: usize = 12;
 
+const SENTENCE_ENDS: [char; 10] = ['.', '!', '?', ':', ';', '…', '。', '！', '？', '：'];
+
 /// What stands between a quote and a line that follows it. Nothing else sets items of a list apart that have no full stop,
-/// or a heading from the text above it.
+/// rows of a table, or a heading from the text above it.
 fn joint(quote: &str, stands_apart: bool) -> &'static str {
-    match stands_apart && quote.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | ']')) {
+    match stands_apart && !quote.ends_with(SENTENCE_ENDS) && !quote.ends_with(',') {
         true => "; ",
         false => " ",
     }

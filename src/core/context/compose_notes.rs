@@ -245,7 +245,7 @@ mod tests {
         check("memory://quick", "Prepare", "Prepare: Wait", "- memory://quick Prepare: Wait\n");
         check("memory://a", "Apollo C++:", "Apollo C++:", "- memory://a Apollo C++:\n");
         check("memory://a", "Apollo C", "Apollo C:", "- memory://a Apollo C\n");
-        check("memory://a", "Why?", "Why? So.", "- memory://a Why?: So.\n");
+        check("memory://a", "Why?", "Why? So.", "- memory://a Why? So.\n");
         check(
             "memory://prepare",
             "Prepare",

@@ -76,14 +76,14 @@ impl<'a> Forms<'a> {
                 }
             }
             Line::Quoted { name, title, quote, passage } => {
-                let name = quoted_name(name, title);
+                let name = labelled(name, title);
                 let (_, of_quote) = self.cuts();
                 match extent.checked_sub(of_quote.len()) {
-                    None => format!("- {name}: {}…\n", &quote[..of_quote[extent]]),
+                    None => format!("- {name} {}…\n", &quote[..of_quote[extent]]),
                     Some(0) => self.whole(),
                     Some(longer) => {
                         let longer = passage.first(n_words(quote) + longer);
-                        format!("- {name}: {}\n", for_model::one_line(&longer))
+                        format!("- {name} {}\n", for_model::one_line(&longer))
                     }
                 }
             }
@@ -107,11 +107,10 @@ impl<'a> Forms<'a> {
                 self.described(name, description, "")
             }
             Line::Quoted { name, title, quote, .. } => {
-                let name = quoted_name(name, title);
                 if quote.is_empty() {
-                    format!("- {name}\n")
+                    format!("- {}\n", quoted_name(name, title))
                 } else {
-                    format!("- {name}: {quote}\n")
+                    format!("- {} {quote}\n", labelled(name, title))
                 }
             }
             Line::Connected { .. } => self.text(self.most()),
@@ -130,6 +129,12 @@ impl<'a> Forms<'a> {
         text.push('\n');
         text
     }
+}
+
+/// The name of a quoted note before its quote. A title that ends with a mark needs no other.
+fn labelled(name: &str, title: &str) -> String {
+    let colon = if title.ends_with([':', '?', '!', '…', '：', '？', '！']) { "" } else { ":" };
+    quoted_name(name, title) + colon
 }
 
 /// A concept as a wikilink.
@@ -177,12 +182,27 @@ mod tests {
     use super::*;
     use crate::core::context::found::Link;
     use crate::core::note::concept::Concept;
+    use crate::core::quote::passage::Passage;
 
     fn described(description: &str) -> Line {
         Line::Described {
             name: "[[a]]".to_owned(),
             description: description.to_owned(),
             uri: "memory://a".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_title_with_a_mark_at_its_end_gets_no_colon() {
+        for (title, expect) in [
+            ("", "- memory://a: So it is.\n"),
+            ("The mast", "- memory://a The mast: So it is.\n"),
+            ("Why a == b?", "- memory://a Why a == b? So it is.\n"),
+        ] {
+            let (name, quote) = ("memory://a".to_owned(), "So it is.".to_owned());
+            let passage = Passage::default();
+            let line = Line::Quoted { name, title: title.to_owned(), quote, passage };
+            assert_eq!(Forms::of(&line).whole(), expect);
         }
     }
 

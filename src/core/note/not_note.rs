@@ -99,10 +99,10 @@ pub fn rejection(path: &NotePath, text: &str, style: LinkStyle) -> Option<Reject
     if style == LinkStyle::Maenifold {
         return None;
     }
-    if template::is_template_text(path.as_str(), text) {
+    if template::is_template_text(path.as_str(), text, style) {
         return Some(Rejection::Template);
     }
-    if side_file::is_side_text(path.stem(), text) {
+    if side_file::is_side_text(path.stem(), text) || side_file::is_data(text) {
         return Some(Rejection::SideFile);
     }
     is_generated(text).then_some(Rejection::Generated)
@@ -183,13 +183,22 @@ mod tests {
         let form = "# {title}\n\nBy {your name}.\n";
         assert_eq!(at("docs/templates/a.md", form, Plain), Some(Rejection::Template));
         assert_eq!(at("docs/templates/a.md", form, Maenifold), None);
+        let drawing = "---\ntags: a\nexcalidraw-plugin: parsed\n---\n# Drawing\n";
+        assert_eq!(at("a.md", drawing, Obsidian), Some(Rejection::SideFile));
+        assert_eq!(
+            at("a.md", &drawing.replace("excalidraw", "database"), Obsidian),
+            Some(Rejection::SideFile)
+        );
+        assert_eq!(at("a.md", &drawing.replace("excalidraw", "kanban"), Obsidian), None);
+        assert_eq!(at("a.md", "# A\n\nexcalidraw-plugin: parsed\n", Obsidian), None);
+        assert_eq!(at("a.md", drawing, Maenifold), None);
         assert_eq!(at("docs/templates/a.md", "How templates work.", Plain), None);
     }
 
     #[test]
     fn templates_and_backups_are_told_by_their_names() {
         let folder = |path: &'static str| styles(|vault| vault.leaves_out_folder(path).is_some());
-        for path in ["templates", "a/Templates", "_templates"] {
+        for path in ["templates", "a/Templates", "_templates", "a/99 Vorlagen"] {
             assert_eq!(folder(path), [Obsidian, Logseq, Dendron], "{path}");
         }
         assert_eq!(folder("meta/forms").len(), 5);

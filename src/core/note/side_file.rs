@@ -3,6 +3,7 @@
 //! At the top of a project more files are none ([`crate::core::note::places`]): deeper, a page can have any such name.
 
 use crate::core::note::without_extension;
+use crate::core::text::bytes;
 use crate::core::text::words::words;
 
 /// Pages of sites and texts about rights, in any case.
@@ -18,6 +19,10 @@ const OF_PACKAGES: &str = "node_modules";
 /// Where mdBook has the links to all pages.
 const CONTENTS: &str = "SUMMARY";
 const NOT_FOUND: &str = "404";
+const FRONT_MATTER: &str = "---";
+const OF_DATA: [&str; 2] = ["excalidraw-plugin:", "database-plugin:"];
+/// No front matter of these has more lines.
+const MOST_KEYS: usize = 200;
 
 /// Whether a file is no note, by its name.
 pub fn is_side_file(name: &str) -> bool {
@@ -42,6 +47,16 @@ pub fn is_side_text(stem: &str, text: &str) -> bool {
         NOT_FOUND => text.contains(NOT_FOUND) || text.to_lowercase().contains("not found"),
         _ => false,
     }
+}
+
+/// Whether a text is what a plugin of Obsidian draws or fills a table from, by a key of its front matter.
+pub fn is_data(text: &str) -> bool {
+    let mut lines = bytes::lines(text);
+    lines.next().is_some_and(|line| line.trim_end() == FRONT_MATTER)
+        && lines
+            .take(MOST_KEYS)
+            .take_while(|line| line.trim_end() != FRONT_MATTER)
+            .any(|line| OF_DATA.iter().any(|key| line.starts_with(key)))
 }
 
 /// Whether a line of contents is a heading, a rule, a comment or a link.

@@ -1,6 +1,11 @@
 //! Templates of notes, told by their names, and where a name can be that of a page about templates, by their placeholders.
 
+use memchr::memmem;
+
+use crate::core::settings::LinkStyle;
+use crate::core::text::bytes;
 use crate::core::text::bytes::position;
+use crate::core::text::nfc::nfc;
 use crate::core::text::words::words;
 
 const TEMPLATE: &str = "template";
@@ -13,11 +18,33 @@ const KINDS: [&str; 18] = words(
 /// A text with fewer placeholders is a page.
 const LEAST_PLACEHOLDERS: usize = 2;
 const LONGEST_PLACEHOLDER: usize = 60;
-const FOLDERS: [&str; 3] = words("templates _templates template");
+/// What folders of templates are called, in lower case.
+const FOLDERS: [&str; 45] = words(
+    "template templates templater vorlage vorlagen modèle modèles modele modeles gabarit gabarits plantilla plantillas \
+     modelo modelos modello modelli sjabloon sjablonen szablon szablony šablona šablony sablona sablony mall mallar mal maler skabelon \
+     skabeloner şablon şablonlar sablonlar шаблон шаблоны テンプレート ひな形 模板 范本 範本 템플릿 قالب قوالب תבניות",
+);
+/// What else stands in the name of such a folder.
+const OF_FOLDERS: [&str; 7] = words("obsidian logseq dendron note notes notiz notizen");
+/// With this begins what Templater replaces.
+const TEMPLATER: &str = "<%";
+/// What Obsidian replaces in a template, with a format behind a colon or without.
+const OF_OBSIDIAN: [&str; 3] = ["date", "time", "title"];
 
-/// Whether a folder is called like one of templates.
+/// Whether a folder can only be one of templates, by its name: `99 Templates`, `Vorlagen`.
 pub(super) fn is_named_folder(name: &str) -> bool {
-    FOLDERS.iter().any(|template| template.eq_ignore_ascii_case(name))
+    let name = folded(name);
+    let is_of_folder = |part: &str| FOLDERS.contains(&part) || OF_FOLDERS.contains(&part);
+    parts(&name).any(|part| FOLDERS.contains(&part)) && parts(&name).all(is_of_folder)
+}
+
+/// Whether one word of a folder's name is that of templates.
+fn names_template(folder: &str) -> bool {
+    parts(&folded(folder)).any(|part| FOLDERS.contains(&part))
+}
+
+fn folded(name: &str) -> String {
+    nfc(name).to_lowercase()
 }
 
 /// Whether the name of a file says that it is a template, and cannot say anything else: `template`, `adr-template`,
@@ -29,13 +56,47 @@ pub(super) fn is_named(stem: &str) -> bool {
     }
 }
 
-/// Whether a text is a template: one that may be called so, or lies in a folder of templates, and has placeholders.
-pub(super) fn is_template_text(path: &str, text: &str) -> bool {
+/// Whether a text is a template: one that may be called so, or lies in a folder of templates, and has placeholders, or any
+/// that a plugin of Obsidian's fills in.
+pub(super) fn is_template_text(path: &str, text: &str, style: LinkStyle) -> bool {
+    is_filled_in(text, style) || may_be_template(path) && has_placeholders(text)
+}
+
+fn may_be_template(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let stem = name.split('.').next().unwrap_or(name);
-    let may_be =
-        ends_like_template(stem) || !folders.is_empty() && folders.split('/').any(is_named_folder);
-    may_be && has_placeholders(text)
+    let mut parts = name.split('.');
+    let stem = parts.next().unwrap_or(name);
+    // Dendron's folders are the parts of names.
+    let is_below = parts.count() > 1 && names_template(stem);
+    is_below
+        || ends_like_template(stem)
+        || !folders.is_empty() && folders.split('/').any(names_template)
+}
+
+/// Whether a text has what Templater replaces, or in Obsidian's style several of what Obsidian does, outside of code.
+fn is_filled_in(text: &str, style: LinkStyle) -> bool {
+    let has = |mark: &str| memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
+    let is_templater = |line: &str| {
+        line.split_once(TEMPLATER).is_some_and(|(_, code)| {
+            let call = code.trim_start_matches(['-', '_', '+', ' ']);
+            call.starts_with("tp.") || code == "*" || code.starts_with("* ")
+        })
+    };
+    let n_of_obsidian =
+        |line: &str| line.split("{{").skip(1).filter(|rest| is_of_obsidian(rest)).count();
+    has(TEMPLATER) && lines_without_code(text).any(is_templater)
+        || style == LinkStyle::Obsidian
+            && has("{{")
+            && lines_without_code(text).map(n_of_obsidian).sum::<usize>() >= LEAST_PLACEHOLDERS
+}
+
+/// Whether a text begins with `date}}` or `date:YYYY-MM-DD}}`.
+fn is_of_obsidian(rest: &str) -> bool {
+    let near = &rest[..rest.floor_char_boundary(LONGEST_PLACEHOLDER)];
+    near.split_once("}}").is_some_and(|(inner, _)| {
+        let name = inner.split_once(':').map_or(inner, |(name, _)| name);
+        OF_OBSIDIAN.iter().any(|other| other.eq_ignore_ascii_case(name))
+    })
 }
 
 /// Whether a name begins or ends with the word.
@@ -65,25 +126,24 @@ fn is_kind(part: &str) -> bool {
 
 /// Whether a text has placeholders outside of code: `{{title}}`, `<your name>`, `[short title]`, `YYYY-MM-DD`.
 fn has_placeholders(text: &str) -> bool {
-    let mut is_code = false;
     let mut n = 0;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            is_code = !is_code;
-        } else if !is_code {
-            n += placeholders(line);
-        }
-        if n >= LEAST_PLACEHOLDERS {
-            return true;
-        }
-    }
-    false
+    lines_without_code(text).any(|line| {
+        n += placeholders(line);
+        n >= LEAST_PLACEHOLDERS
+    })
+}
+
+/// The lines of a text outside of blocks of code, and without words between backticks.
+fn lines_without_code(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    bytes::lines(text).filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !line.contains('`')
+    })
 }
 
 fn placeholders(line: &str) -> usize {
-    if line.contains('`') {
-        return 0;
-    }
     let mut n = usize::from(line.contains("YYYY"));
     let mut from = 0;
     while let Some(at) =
@@ -163,10 +223,63 @@ mod tests {
         let form = "# [short title]\n\n* Status: {proposed | rejected}\n* Date: YYYY-MM-DD\n";
         for path in ["guides/meeting-template.md", "docs/templates/day.md", "template-of-plans.md"]
         {
-            assert!(is_template_text(path, form), "{path}");
+            assert!(is_template_text(path, form, LinkStyle::Plain), "{path}");
             let page = "# Templates\n\nA [link](x), [[a wiki link]], a <b>tag</b>, <https://x.y> and `{{code}}`.\n\n```\n{{a}} {{b}}\n```\n";
-            assert!(!is_template_text(path, page), "{path}");
+            assert!(!is_template_text(path, page, LinkStyle::Plain), "{path}");
         }
-        assert!(!is_template_text("guides/decisions.md", form));
+        for path in ["templates.day.md", "C++ Templates/a.md", "Vorlagen für Briefe/a.md"] {
+            assert!(is_template_text(path, form, LinkStyle::Plain), "{path}");
+        }
+        for path in ["guides/decisions.md", "templates.md", "modelling/a.md"] {
+            assert!(!is_template_text(path, form, LinkStyle::Plain), "{path}");
+        }
+    }
+
+    #[test]
+    fn folders_of_templates_have_names_in_many_languages() {
+        for name in [
+            "templates",
+            "_Templates",
+            "99 Templates",
+            "📋 Note Templates",
+            "obsidian-templates",
+            "Vorlagen",
+            "Modèles",
+            "Mode\u{300}les",
+            "plantillas",
+            "Шаблоны",
+            "テンプレート",
+            "模板",
+            "05_模板",
+        ] {
+            assert!(is_named_folder(name), "{name}");
+        }
+        for name in ["Template engines", "C++ Templates", "modelling", "notes", "99", "Modelle", ""]
+        {
+            assert!(!is_named_folder(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_obsidian_fills_in_is_a_template_anywhere() {
+        let is_template = |text: &str| is_template_text("a/b.md", text, LinkStyle::Obsidian);
+        for text in [
+            "---\ncreated: <% tp.file.creation_date() %>\n---\n# A",
+            "# <%tp.file.title%>",
+            "<%* const a = 1 %>",
+            "# {{title}}\n\nOn {{date:YYYY-MM-DD}} we met.",
+        ] {
+            assert!(is_template(text), "{text}");
+        }
+        for text in [
+            "Write `<% tp.file.title %>` into it.",
+            "```\n<% tp.file.title %>\n{{title}} {{date}}\n```",
+            "Only {{title}} is replaced.",
+            "A {{version}} of {{product}}.",
+            "Up <% of it",
+        ] {
+            assert!(!is_template(text), "{text}");
+        }
+        assert!(!is_template_text("a/b.md", "{{title}} {{date}}", LinkStyle::Plain));
     }
 }

@@ -1,9 +1,9 @@
 //! A card: the shortest quote that says what a note is about.
 
 use crate::core::quote::length::{Beginning, has_no_blanks, length};
-use crate::core::quote::lines::{BodyLine, LineKind};
+use crate::core::quote::lines::{BodyLine, LineKind, stands_apart};
 use crate::core::quote::plain::{rest_of_run, words_of};
-use crate::core::quote::{CUT, Recognition, joint};
+use crate::core::quote::{CUT, Recognition, SENTENCE_ENDS, joint};
 
 /// Fewer words say too little.
 const LEAST_WORDS: usize = 14;
@@ -14,7 +14,6 @@ const BEGINNING_LINES: usize = 25;
 /// Such a card that is not recognised by then says no more in more characters.
 const MOST_CHARS_WITHOUT_BLANKS: usize = 100;
 const LEAST_CHARS_WITHOUT_BLANKS: usize = 60;
-const SENTENCE_ENDS: [char; 8] = ['.', '!', '?', ':', ';', '…', '。', '！'];
 
 /// Quotes a note from its first sentence on. A note of few words has its description before them; the card of a note
 /// without words is empty.
@@ -92,7 +91,7 @@ fn without_blanks(first: Quote, lines: &[BodyLine<'_>]) -> Quote {
 fn quote(lines: &[BodyLine<'_>], most_words: usize) -> Quote {
     let Quote { mut text, mut n_words, .. } = Quote::default();
     let mut recognition = Recognition::default();
-    for line in lines {
+    for (at, line) in lines.iter().enumerate() {
         let plain = line.plain();
         if line.is_after_gap || plain.words.is_empty() {
             recognition.gap();
@@ -101,7 +100,7 @@ fn quote(lines: &[BodyLine<'_>], most_words: usize) -> Quote {
             continue;
         }
         if !text.is_empty() {
-            text.push_str(joint(&text, line.stands_apart()));
+            text.push_str(joint(&text, stands_apart(lines, at)));
         }
         let room = MOST_CHARS.saturating_sub(text.chars().count());
         for (n, word) in plain.words.iter().enumerate() {
@@ -191,6 +190,19 @@ mod tests {
         check("Next:\n1. Sail\n  2) Mast\n> - Hull\n  goes on", "Next: Sail; Mast; Hull goes on");
         check("The end.\n# Next (soon)\nSail\n## Later\n", "The end. Next (soon): Sail; Later:");
         check("```\n- a: 1\n- b: 2\n```", "- a: 1 - b: 2");
+    }
+
+    #[test]
+    fn rows_and_values_are_set_apart() {
+        check(
+            "Fields:\n\n| Name | Type |\n|---|---|\n| id | int |\n| kind | **text** (short) |\nThat is all.",
+            "Fields: Name | Type; id | int; kind | text (short); That is all.",
+        );
+        check(
+            "**Created:** 2026-01-05\n**Status**: open\nPriority: high ✅\nWe mend it.",
+            "Created: 2026-01-05; Status: open; Priority: high ✅; We mend it.",
+        );
+        check("The words of it go on\nas follows: so.", "The words of it go on as follows: so.");
     }
 
     #[test]

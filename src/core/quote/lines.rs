@@ -12,7 +12,9 @@ use crate::core::quote::length::length;
 use crate::core::quote::lines::fence::Fence;
 use crate::core::quote::lines::hidden::Hidden;
 use crate::core::quote::plain::shortcode::Shortcode;
-use crate::core::quote::plain::{Plain, callout_title, is_heading, is_item, quoted_text};
+use crate::core::quote::plain::{
+    Plain, callout_title, is_heading, is_item, is_row, quoted_text, without_item_mark,
+};
 
 /// Of most notes, about: a list that grows is copied several times.
 const BYTES_PER_LINE: usize = 80;
@@ -20,6 +22,7 @@ const BYTES_PER_LINE: usize = 80;
 const LEAST_WORDS: usize = 4;
 /// A longer value in a script without blanks is a sentence.
 const LONGEST_VALUE_WORDS: usize = 8;
+const LONGEST_KEY_BYTES: usize = 40;
 /// No more of a line is ever looked at.
 const LONGEST_LINE_BYTES: usize = 16 * 1024;
 
@@ -62,9 +65,17 @@ impl<'a> BodyLine<'a> {
         beginning_of(self.raw)
     }
 
-    /// Whether it does not go on with what the line before it says: an item of a list, or a heading.
-    pub(super) fn stands_apart(&self) -> bool {
-        !self.is_code && (is_item(self.raw) || is_heading(self.raw))
+    /// Whether it says one thing and does not go on: a row of a table, or a value with its key. A sentence that goes on can
+    /// have a colon, too.
+    fn is_entry(&self) -> bool {
+        if self.is_code {
+            return false;
+        }
+        let text = quoted_text(self.raw);
+        let plain = &self.plain().text;
+        is_row(text)
+            || has_bold_key(text)
+            || !plain.starts_with(char::is_lowercase) && (is_key_value(plain) || is_property(plain))
     }
 
     pub(super) fn kind(&self) -> LineKind {
@@ -85,6 +96,14 @@ impl<'a> BodyLine<'a> {
             LineKind::Prose
         }
     }
+}
+
+/// Whether a line does not go on with what the line before it says.
+pub(super) fn stands_apart(lines: &[BodyLine<'_>], at: usize) -> bool {
+    let line = &lines[at];
+    let is_after_entry = || at.checked_sub(1).is_some_and(|before| lines[before].is_entry());
+    !line.is_code
+        && (is_item(line.raw) || is_heading(line.raw) || line.is_entry() || is_after_entry())
 }
 
 /// A line, or the beginning of an endless one.
@@ -158,7 +177,7 @@ impl<'a> Reader<'a> {
                     self.is_after_gap |= has_word(text);
                 }
             }
-        } else if has_word(text) && is_rule(quoted_text(text)) {
+        } else if has_word(text) && is_markup(quoted_text(text)) {
             self.is_after_gap = true;
         } else {
             self.push(text);
@@ -197,6 +216,15 @@ fn has_word(text: &str) -> bool {
     text.contains(char::is_alphanumeric)
 }
 
+/// Whether a line or an item of a list is markup alone.
+fn is_markup(text: &str) -> bool {
+    is_rule(text)
+        || without_item_mark(text).is_some_and(|item| {
+            let item = item.trim_start();
+            item.starts_with(['#', ':', 'C', 'D', 'S']) && is_rule(item)
+        })
+}
+
 /// Whether a line is markup alone: a comment, an HTML tag, a directive, the target of links.
 fn is_rule(line: &str) -> bool {
     let Some(first) = line.bytes().next() else { return false };
@@ -208,12 +236,16 @@ fn is_rule(line: &str) -> bool {
         b'{' => is_replaced(line),
         b'[' => {
             is_link_target(line)
+                || line.starts_with("[^") && line.contains("]: ")
                 || callout_title(line) == Some("")
                 || is_one_of(line, &["[toc]", "[[toc]]", "[[_toc_]]"])
         }
         b'$' => is_one_of(line, &["${toc}"]),
         b'%' => line.starts_with("%%"),
-        b':' => line.starts_with(":::"),
+        b':' => line.starts_with(":::") || is_one_of(line, &[":LOGBOOK:", ":PROPERTIES:", ":END:"]),
+        b'C' => line.starts_with("CLOCK: ["),
+        b'D' => line.starts_with("DEADLINE: <"),
+        b'S' => line.starts_with("SCHEDULED: <"),
         b'-' | b';' => line.trim_start_matches(['-', ';']).starts_with("8<-"),
         b'#' => {
             line.get(..8).is_some_and(|mark| is_one_of(mark, &["#+begin_"]))
@@ -251,8 +283,10 @@ fn is_link_target(line: &str) -> bool {
     let Some((_, target)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) else {
         return false;
     };
-    let target = target.trim();
-    !target.contains(' ') && (target.contains("://") || target.starts_with(['.', '/', '#', '<']))
+    let (target, title) = target.trim().split_once(' ').unwrap_or((target.trim(), ""));
+    let is_title = title.is_empty()
+        || title.starts_with(['"', '\'', '(']) && title.ends_with(['"', '\'', ')']);
+    is_title && (target.contains("://") || target.starts_with(['.', '/', '#', '<']))
 }
 
 fn is_key_value(text: &str) -> bool {
@@ -264,6 +298,13 @@ fn is_key_value(text: &str) -> bool {
         && value.split_whitespace().count() <= 3
         && length(value) <= LONGEST_VALUE_WORDS
         && value.chars().count() <= 80
+}
+
+/// Whether a line begins with `**key:**` or `**key**:`.
+fn has_bold_key(line: &str) -> bool {
+    line.strip_prefix("**").and_then(|rest| rest.split_once("**")).is_some_and(|(key, value)| {
+        key.len() <= LONGEST_KEY_BYTES && (key.ends_with(':') || value.starts_with(':'))
+    })
 }
 
 /// Whether a text is `key:: value`.

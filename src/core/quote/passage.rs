@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::core::quote::length::{Beginning, MOST_CHARS_PER_WORD};
-use crate::core::quote::lines::BodyLine;
+use crate::core::quote::lines::{BodyLine, stands_apart};
 use crate::core::quote::plain::{end_of_whole, is_heading, words_of};
 use crate::core::quote::{CUT, Recognition, joint};
 
@@ -205,7 +205,7 @@ impl Collector {
         if text.len() < plain.text.len() {
             text.push_str(CUT);
         }
-        if line.stands_apart() {
+        if stands_apart(lines, at) {
             text.insert_str(0, APART);
         }
         self.pieces.push((at, text));
@@ -273,8 +273,9 @@ mod tests {
 
     #[test]
     fn a_line_that_is_cut_says_so() {
-        let body = "Security (shipped 5.1.0 → 5.1.1): all gates\nVerification fails open";
-        let passage = Passage::of(&body_lines(body), &[1, 0], MOST_WORDS);
+        let lines =
+            [(1, "Verification fails open"), (0, "Security (shipped 5.1.0 → 5.1.1): all gates")];
+        let passage = Passage(true, lines.map(|(at, text)| (at, text.to_owned())).to_vec());
         let quote = passage.first(9);
         assert_eq!(quote, "Security (shipped 5.1.0 →… Verification fails open");
         let stored = Passage::of(&body_lines(&format!("{} 2026-05-24", "a ".repeat(43))), &[], 120);
@@ -287,6 +288,9 @@ mod tests {
             "Intro of some words\n- Mend the sail\n- Tar the hull.\n- Oil the ropes\nThe end";
         let quote =
             |touched: &[usize]| Passage::of(&body_lines(body), touched, MOST_WORDS).quote(60);
+        let rows = "| a | b |\n|---|---|\n| one | two |\n| three | |\nThe end";
+        let quote_of_rows = Passage::of(&body_lines(rows), &[], MOST_WORDS).quote(60);
+        assert_eq!(quote_of_rows, "a | b; one | two; three; The end");
         let all = "Intro of some words; Mend the sail; Tar the hull. Oil the ropes The end";
         assert_eq!(quote(&[]), all);
         assert_eq!(quote(&[1, 2]), all);

@@ -1,5 +1,8 @@
 //! A line of markdown as plain words: marks, link targets and tags are stripped.
 
+mod emphasis;
+mod entity;
+mod inline_code;
 pub(super) mod shortcode;
 mod stripper;
 pub(super) mod tag;
@@ -13,6 +16,10 @@ use crate::core::text::for_model;
 
 /// A longer rest of a run is left out.
 const LONGEST_REST_BYTES: usize = 40;
+/// A heading with another end gets a colon.
+const ENDS_OF_HEADINGS: [char; 9] = ['.', ':', '!', '?', '…', '。', '：', '！', '？'];
+const LONGEST_BLOCK_ID_BYTES: usize = 64;
+const SHORTEST_BLOCK_ID_BYTES: usize = 3;
 /// With the blank after it, about.
 const LETTERS_PER_WORD: usize = 5;
 
@@ -39,14 +46,17 @@ impl Plain {
         let is_heading = is_heading(raw);
         let mut stripper = Stripper::with_room_for(raw.len());
         let (task, text) = split_task_mark(without_marks(raw));
+        let (text, block_id) = split_block_id(text);
         stripper.text.push_str(task);
+        stripper.is_row = is_row(text);
         match is_heading {
             true => stripper.strip_heading(text),
             false => stripper.strip(text),
         }
+        stripper.gap(block_id);
         let Stripper { mut text, mut gaps, has_links, .. } = stripper;
         // In a quote nothing else sets a heading apart from what follows it.
-        if is_heading && !text.is_empty() && !text.ends_with(['.', ':', '!', '?', '…']) {
+        if is_heading && !text.is_empty() && !text.ends_with(ENDS_OF_HEADINGS) {
             text.push(':');
         }
         // What stood apart, and meets now that a link is stripped, can be a tag or a secret.
@@ -173,6 +183,24 @@ fn split_task_mark(text: &str) -> (&str, &str) {
         [b'[', state, b']', b' ', ..] if state.is_ascii() => text.split_at(4),
         _ => ("", text),
     }
+}
+
+/// Splits off the id of a block, to which links lead: `text ^a1b2c3`.
+fn split_block_id(text: &str) -> (&str, &str) {
+    let first = text.len().saturating_sub(LONGEST_BLOCK_ID_BYTES);
+    let Some(at) = memchr::memrchr(b'^', &text.as_bytes()[first..]) else { return (text, "") };
+    let (before, id) = text.split_at(first + at);
+    let is_apart = before.is_empty() || before.ends_with([' ', '\t']);
+    // `10 ^6` and `e ^kt` are formulas.
+    let is_id = id.len() > SHORTEST_BLOCK_ID_BYTES
+        && id.contains(|c: char| c.is_ascii_alphabetic())
+        && id[1..].bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_apart && is_id { (before.trim_end(), id) } else { (text, "") }
+}
+
+/// Whether a text is a row of a table.
+pub(super) fn is_row(text: &str) -> bool {
+    text.starts_with('|') && text.len() > 1 && text[1..].contains('|')
 }
 
 /// The title of `[!note]- Title`.

@@ -12,6 +12,8 @@ const LONGEST_BYTES: usize = 4_096;
 const ELEMENTS_OF_CODE: [(&str, &str); 3] =
     [("<script", "</script>"), ("<style", "</style>"), ("<template", "</template>")];
 const QUERY: (&str, &str) = ("#+BEGIN_QUERY", "#+END_QUERY");
+/// What Logseq and Org keep of an item's times, and its properties.
+const DRAWERS: [(&str, &str); 2] = [(":LOGBOOK:", ":END:"), (":PROPERTIES:", ":END:")];
 const COMMENT: (&str, &str) = ("<!--", "-->");
 /// Comments of Obsidian.
 const ASIDE: (&str, &str) = ("%%", "%%");
@@ -41,6 +43,8 @@ impl<'a> Hidden<'a> {
                 b'<' => self.element(text, start).or_else(|| self.tag(line)),
                 b'$' => self.formula(text, start),
                 b'#' => self.until(QUERY, text, start),
+                b'-' => self.until(QUERY, text.strip_prefix("- ")?, start + 2),
+                b':' => DRAWERS.into_iter().find_map(|marks| self.until(marks, text, start)),
                 b'i' | b'e' => self.module(text, start, is_top),
                 _ => None,
             }

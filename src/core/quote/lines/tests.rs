@@ -42,6 +42,11 @@ fn what_is_hidden_from_readers_is_no_line() {
     check("<Card\n  to={() => x}\n  title=\"T\"\n/>\nend", &["end"]);
     check("$$\n\\frac{a}{b}\n$$\n$$x = y$$\nend", &["end"]);
     check("#+BEGIN_QUERY\n{:title \"a\"}\n#+END_QUERY\nend", &["end"]);
+    check("- #+BEGIN_QUERY\n  {:title \"a\"}\n  #+END_QUERY\n- end", &["- end"]);
+    check(
+        "- DONE Mend it\n  :LOGBOOK:\n  CLOCK: [2026-01-05 Mon 10:00]\n  :END:\n- end",
+        &["- DONE Mend it", "- end"],
+    );
     check(
         "import A from '@a/b';\nimport {\n  C,\n} from 'd';\n\nexport const e = [\n  'f',\n];\n\n# Head\nend",
         &["# Head", "end"],
@@ -61,6 +66,14 @@ fn directives_are_no_lines() {
         "{:toc}",
         "#+BEGIN_NOTE",
         "#+end_src",
+        "- #+BEGIN_QUOTE",
+        "  :LOGBOOK:",
+        ":END:",
+        "CLOCK: [2026-01-05 Mon 10:00:00]--[2026-01-05 Mon 10:01:00] =>  00:01:00",
+        "  SCHEDULED: <2026-01-05 Mon>",
+        "- DEADLINE: <2026-01-05 Mon>",
+        "[doc]: https://a.b/c \"The title\"",
+        "[^1]: What the footnote says.",
         "{{< figure src=\"a\" >}}",
         "{{% alert %}} {{% /alert %}}",
         "{% include a.html %}",
@@ -76,6 +89,11 @@ fn directives_are_no_lines() {
         "{{< note >}} Real words {{< /note >}}",
         "{a} and {b}",
         "- 8 of them",
+        "- <https://a.b>",
+        "CLOCK: a game",
+        "DEADLINE: on Monday",
+        "- :LOGBOOK: is a drawer",
+        "- #tag first",
     ] {
         check(line, &[line]);
     }

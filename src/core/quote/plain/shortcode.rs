@@ -36,9 +36,19 @@ fn shown_by_macro(inner: &str) -> &str {
     let (name, words) = inner.split_once(char::is_whitespace).unwrap_or((inner, ""));
     match name {
         "cloze" => words.trim(),
-        name if MACROS.contains(&name) || inner.starts_with("/*") => "",
+        name if MACROS.contains(&name) || inner.starts_with("/*") || is_variable(inner) => "",
         _ => inner,
     }
+}
+
+/// Whether it is `page.title`, whose value nobody knows here.
+fn is_variable(inner: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    inner.bytes().all(is_name)
+        && inner.split_once('.').is_some_and(|(object, field)| {
+            object.bytes().all(|byte| !byte.is_ascii_digit())
+                && field.starts_with(|c: char| c.is_ascii_alphabetic())
+        })
 }
 
 fn attribute<'a>(inner: &'a str, name: &str) -> Option<&'a str> {
@@ -60,6 +70,9 @@ mod tests {
         check("{{% /alert %}}", Some(""));
         check("{% include x.html %} y", Some(""));
         check("{{ version }} y", Some("version"));
+        check("{{ v1.2 }} y", Some("v1.2"));
+        check("{{fm.title}} is a command", Some(""));
+        check("{{ .Site.Title }} y", Some(""));
         check("{{query (and [[a]])}}", Some(""));
         check("{{cloze the answer}}", Some("the answer"));
         check("{{ never closed", None);

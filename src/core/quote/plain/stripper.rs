@@ -1,5 +1,8 @@
 //! Copies the words of a line, without its marks.
 
+use crate::core::quote::plain::emphasis::Run;
+use crate::core::quote::plain::entity;
+use crate::core::quote::plain::inline_code::{InlineCode, is_query};
 use crate::core::quote::plain::shortcode::Shortcode;
 use crate::core::quote::plain::tag;
 use crate::core::text::attributes::{AttributeList, without_attributes};
@@ -8,8 +11,9 @@ use crate::core::text::attributes::{AttributeList, without_attributes};
 pub(super) const LONGEST_RUN_BYTES: usize = 300;
 const LONGEST_LINK_BYTES: usize = 2_048;
 const LONGEST_REFERENCE_BYTES: usize = 100;
-/// More underscores are a line to write on.
-const MOST_UNDERSCORES: usize = 3;
+/// Between the cells of a table.
+const CELLS: &str = " |";
+const SHORTEST_ID_BYTES: usize = 6;
 
 #[derive(Default)]
 pub(super) struct Stripper {
@@ -18,8 +22,8 @@ pub(super) struct Stripper {
     pub(super) gaps: Vec<usize>,
     /// Whether what stood apart may meet now.
     pub(super) has_links: bool,
-    /// Whether what follows is between backticks.
-    is_code: bool,
+    /// Whether the line is a row of a table.
+    pub(super) is_row: bool,
 }
 
 /// The part of a text in which a link or tag must end: looking through the rest of a hostile line for each would take
@@ -32,6 +36,8 @@ fn near(text: &str) -> &str {
 /// like an address.
 fn label(inner: &str) -> &str {
     let Some((first, last)) = inner.split_once('|') else { return inner };
+    // In a table the bar is escaped.
+    let first = first.strip_suffix('\\').unwrap_or(first);
     let is_address = |side: &str| side.contains([':', '/', '.', '#']) && !side.trim().contains(' ');
     if is_address(last) && !is_address(first) { first } else { last }
 }
@@ -48,6 +54,7 @@ fn plain_words(text: &str) -> usize {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b' ' if (1..=LONGEST_RUN_BYTES).contains(&(at - end)) => end = at + 1,
+            b'(' if text.as_bytes().get(at + 1) == Some(&b'(') => break,
             byte if byte.is_ascii_graphic() && !is_mark(char::from(byte)) => {}
             _ => break,
         }
@@ -70,30 +77,6 @@ fn target_end(target: &str) -> Option<usize> {
     near.find(')')
 }
 
-fn leading_underscores(text: &str) -> usize {
-    text.bytes().take_while(|&byte| byte == b'_').count()
-}
-
-/// The place of the underscores that end what as many began.
-fn closing_underscores(text: &str, n_open: usize) -> Option<usize> {
-    let near = near(text);
-    let mut from = 0;
-    while let Some(at) = memchr::memchr(b'_', &near.as_bytes()[from..]).map(|at| from + at) {
-        let n = leading_underscores(&near[at..]);
-        let after = &near[at + n..];
-        // `__init__.py` is a name.
-        let is_in_name = after.starts_with(char::is_alphanumeric)
-            || after
-                .strip_prefix(['.', '(', '/'])
-                .is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
-        if n == n_open && !is_in_name && !near[..at].ends_with(char::is_whitespace) {
-            return Some(at);
-        }
-        from = at + n;
-    }
-    None
-}
-
 impl Stripper {
     pub(super) fn with_room_for(bytes: usize) -> Stripper {
         Stripper { text: String::with_capacity(bytes), ..Stripper::default() }
@@ -101,7 +84,9 @@ impl Stripper {
 
     pub(super) fn strip(&mut self, line: &str) {
         self.strip_part(line);
-        self.text.truncate(self.text.trim_end().len());
+        let text = self.text.trim_end();
+        let text = if self.is_row { text.strip_suffix(CELLS).unwrap_or(text) } else { text };
+        self.text.truncate(text.len());
     }
 
     pub(super) fn strip_heading(&mut self, heading: &str) {
@@ -112,7 +97,7 @@ impl Stripper {
 
     fn strip_part(&mut self, line: &str) {
         // How much of the line is left where emphasis ends.
-        let mut emphasis: Vec<usize> = Vec::new();
+        let mut ends: Vec<usize> = Vec::new();
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
             let before = &line[..line.len() - rest.len()];
@@ -121,24 +106,24 @@ impl Stripper {
                     self.image(rest).unwrap_or_else(|| self.keep(rest, c))
                 }
                 '[' => self
-                    .linked_image(rest)
+                    .footnote(rest, before)
+                    .or_else(|| self.linked_image(rest))
                     .or_else(|| self.link(rest, before))
                     .unwrap_or_else(|| self.keep(rest, c)),
                 '<' => self.tag(rest, before).unwrap_or_else(|| self.keep(rest, c)),
                 '{' => self.braces(rest, before).unwrap_or_else(|| self.keep(rest, c)),
-                '_' => self.underscores(rest, before, &mut emphasis),
                 '`' => self.backticks(rest),
-                '*' => self.mark(&rest[1..]),
-                '|' => self.blank(&rest[1..]),
-                '&' => match tag::after_entity(rest) {
-                    Some(after) => self.blank(after),
-                    None => self.keep(rest, c),
-                },
+                '(' if rest.starts_with("((") => {
+                    self.block(rest).unwrap_or_else(|| self.keep(rest, c))
+                }
+                '*' | '_' => self.emphasis(rest, before, &mut ends),
+                '~' if rest.starts_with("~~") => self.emphasis(rest, before, &mut ends),
+                '=' if rest.starts_with("==") => self.emphasis(rest, before, &mut ends),
+                '|' if self.is_row => self.cell(&rest[1..]),
+                '&' => self.entity(rest).unwrap_or_else(|| self.keep(rest, c)),
                 '%' if rest.starts_with("%%") => {
                     self.aside(rest, before).unwrap_or_else(|| self.keep(rest, c))
                 }
-                '~' if rest.starts_with("~~") => self.blank(&rest[2..]),
-                '=' if rest.starts_with("==") => self.blank(&rest[2..]),
                 c if c.is_whitespace() => self.blank(&rest[c.len_utf8()..]),
                 _ => self.run(rest),
             };
@@ -166,7 +151,7 @@ impl Stripper {
         }
     }
 
-    fn gap(&mut self, stripped: &str) {
+    pub(super) fn gap(&mut self, stripped: &str) {
         if stripped.contains(char::is_alphanumeric) {
             self.gaps.push(self.text.len());
         }
@@ -303,53 +288,102 @@ impl Stripper {
         (is_of_link || is_at_end).then(|| self.leave_out(rest, list.len))
     }
 
-    /// Drops underscores that mark emphasis, and keeps those of names.
-    fn underscores<'a>(
-        &mut self,
-        rest: &'a str,
-        before: &str,
-        emphasis: &mut Vec<usize>,
-    ) -> &'a str {
-        let n = leading_underscores(rest);
-        let (marks, after) = rest.split_at(n);
-        if emphasis.last() == Some(&rest.len()) {
-            emphasis.pop();
-            return after;
+    /// Drops marks of emphasis, and keeps operators and parts of names.
+    fn emphasis<'a>(&mut self, rest: &'a str, before: &'a str, ends: &mut Vec<usize>) -> &'a str {
+        let run = Run::at_start_of(rest, before);
+        if self.text.ends_with('\\') {
+            self.text.pop();
+            self.text.push_str(&rest[..run.len]);
+            return run.after;
         }
-        let is_apart = !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '.'));
-        let can_open = is_apart
-            && !self.is_code
-            && n <= MOST_UNDERSCORES
-            && !after.starts_with(char::is_whitespace);
-        match can_open.then(|| closing_underscores(after, n)).flatten() {
-            Some(at) => emphasis.push(after.len() - at),
-            None => self.text.push_str(marks),
+        if let Some(at) = ends.iter().position(|&left| left == rest.len()) {
+            ends.swap_remove(at);
+            return self.mark(run.after);
         }
-        after
+        let end = run.left_at_end();
+        ends.extend(end);
+        if end.is_some() || run.is_half() {
+            return self.mark(run.after);
+        }
+        self.text.push_str(&rest[..run.len]);
+        run.after
     }
 
-    /// Drops the marks of code, and with them what a plugin replaces by a value.
+    /// Copies what stands between backticks as it is, without what a plugin replaces by a value.
     fn backticks<'a>(&mut self, rest: &'a str) -> &'a str {
-        let after = rest.trim_start_matches('`');
-        self.is_code = !self.is_code;
-        if self.is_code && after.starts_with(['$', '=']) {
-            let is_replaced = after.strip_prefix("$=").is_some()
-                || after.strip_prefix('=').is_some_and(|query| {
-                    let query = query.trim_start();
-                    query.starts_with("this.") || query.starts_with("[[")
-                });
-            if let Some(end) = near(after).find('`').filter(|_| is_replaced) {
-                self.is_code = false;
-                return self.leave_out(after, end).trim_start_matches('`');
+        let Some(InlineCode { code, len, after }) = InlineCode::at_start_of(rest) else {
+            return self.mark(rest.trim_start_matches('`'));
+        };
+        if is_query(code) {
+            return self.leave_out(rest, len);
+        }
+        self.mark(code);
+        for (n, word) in code.split_whitespace().enumerate() {
+            if n > 0 {
+                self.blank("");
+            }
+            match word.len() > LONGEST_RUN_BYTES {
+                true => self.gap(word),
+                false => self.text.push_str(word),
             }
         }
         self.mark(after)
     }
 
+    /// Keeps the cells of a table apart.
+    fn cell<'a>(&mut self, rest: &'a str) -> &'a str {
+        if self.text.ends_with('\\') {
+            self.text.pop();
+            self.text.push('|');
+            return rest;
+        }
+        self.text.truncate(self.text.trim_end().len());
+        if !self.text.is_empty() && !self.text.ends_with(CELLS) {
+            self.text.push_str(" |");
+        }
+        self.blank(rest)
+    }
+
+    /// Writes the character that stands there by its name.
+    fn entity<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        let (c, len) = entity::at_start_of(rest)?;
+        self.has_links = true;
+        if c.is_whitespace() || c.is_control() {
+            return Some(self.blank(&rest[len..]));
+        }
+        self.gap(&rest[..len]);
+        self.text.push(c);
+        Some(&rest[len..])
+    }
+
+    /// Strips what leads to a footnote from the word before it: `[^1]`.
+    fn footnote<'a>(&mut self, rest: &'a str, before: &str) -> Option<&'a str> {
+        let near = &rest[..rest.floor_char_boundary(LONGEST_REFERENCE_BYTES)];
+        let name = near.strip_prefix("[^")?.split_once(']')?.0;
+        let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+        if !is_name || before.is_empty() || before.ends_with(char::is_whitespace) {
+            return None;
+        }
+        self.gap(name);
+        Some(&rest[name.len() + 3..])
+    }
+
+    /// Strips what leads to a block of another page: `((6453-a))` of Logseq, `((ref: [[a]]))` of Dendron.
+    fn block<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        let (name, _) = near(rest).strip_prefix("((")?.split_once("))")?;
+        let is_id = name.len() >= SHORTEST_ID_BYTES
+            && name.contains('-')
+            && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        (is_id || name.starts_with("ref:")).then(|| {
+            self.has_links = true;
+            self.leave_out(rest, name.len() + 4)
+        })
+    }
+
     /// Strips a comment of Obsidian.
     fn aside<'a>(&mut self, rest: &'a str, before: &str) -> Option<&'a str> {
         let is_apart = before.is_empty() || before.ends_with(char::is_whitespace);
-        let end = near(&rest[2..]).find("%%").filter(|_| is_apart && !self.is_code)?;
+        let end = near(&rest[2..]).find("%%").filter(|_| is_apart)?;
         Some(self.leave_out(rest, end + 4))
     }
 }

@@ -1,4 +1,4 @@
-//! Tags of HTML and of components, and characters that are written by their names.
+//! Tags of HTML and of components.
 
 use crate::core::text::words::words;
 
@@ -51,13 +51,4 @@ fn is_placeholder(inner: &str) -> bool {
     inner.starts_with(|c: char| c.is_ascii_lowercase())
         && inner.bytes().all(is_part)
         && !ELEMENTS.contains(&name)
-}
-
-/// What follows a character that is written by its name, such as `&nbsp;`.
-pub(super) fn after_entity(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix('&')?;
-    let end = rest.bytes().take(9).position(|byte| byte == b';').filter(|&end| end >= 2)?;
-    let name = rest[..end].strip_prefix('#').unwrap_or(&rest[..end]);
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_name.then_some(&rest[end + 1..])
 }

@@ -22,10 +22,12 @@ fn marks_and_targets_are_stripped() {
     check("a <b>bold</b> word <!-- hidden --> after", "a bold word after");
     check("git checkout <branch> <your name>", "git checkout <branch> <your name>");
     check("<kbd>Esc</kbd> <Tabs> <details open> x", "Esc x");
-    check("| cell | other |", "cell other");
+    check("| cell | | *other* |", "cell | other");
+    check("| [[a.b\\|label]] | ![p](p.png) | x\\|y | `c` |", "label | x|y | c");
     check("2 < 3 and a[0] = x", "2 < 3 and a[0] = x");
-    check("one&nbsp;&bull; two & three&four; R&D", "one two & three R&D");
-    check("a*b **c** (`d`)", "a b c (d)");
+    check("one&nbsp;&bull; two & three&four; R&D", "one • two & three&four; R&D");
+    check("&uuml;ber &#8222;f&#252;nf&ldquo; &#10; &shy;Wege", "über „fünf“ Wege");
+    check("a*b **c** (`d`)", "a*b c (d)");
     check(&format!("pic {} end", "A1".repeat(200)), "pic end");
     check("[open (never closed", "[open (never closed");
     check("ticket [T-1] stays", "ticket [T-1] stays");
@@ -78,7 +80,7 @@ fn boxes_and_tabs_have_their_titles() {
     for text in ["[!note is open", "!!! Stop \"here\" now", "?? what"] {
         check(text, text);
     }
-    check("=== \"one\" and two", "= \"one\" and two");
+    check("=== \"one\" and two", "=== \"one\" and two");
 }
 
 #[test]
@@ -97,6 +99,75 @@ fn emphasis_is_told_from_names() {
         check(text, text);
     }
     check("`_a_ b` and `__c__`", "_a_ b and __c__");
+}
+
+#[test]
+fn emphasis_is_told_from_operators() {
+    check("***all*** ==seen== ~~gone~~ **`code`**: *it*.", "all seen gone code: it.");
+    check("**[a](b)**, *(so)* and **\"said\"** **5%**", "a, (so) and \"said\" 5%");
+    check("**docs/** and **a**", "docs/ and a");
+    check("文字**太字**文字", "文字 太字 文字");
+    check("**begins here", "begins here");
+    check("and ends**, it said.**", "and ends, it said.");
+    check("**a*b** c \\*d*", "a*b c *d*");
+    for text in [
+        "a == b and c ~= d",
+        "a==b, a=b and a === b",
+        "x || y | z",
+        "SELECT * FROM t",
+        "2 * 3 and 2*3*4 and 2 ** 3",
+        "src/**/*.rs and src/*/a/*.md",
+        "*.rs and *.md",
+        "lib/**/*.md and src/**",
+        "**/*.md and src/**",
+        "~~ is a mark",
+        "char *p",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn words_between_backticks_stay_as_they_are() {
+    for code in [
+        "src/**/*.rs",
+        "[[ -f x ]] && ls *",
+        "<div>",
+        "a == b",
+        "x || y",
+        "SELECT * FROM t",
+        "&uuml; {{a}} %%b%% ((c-1234))",
+        "[a](b)",
+    ] {
+        check(&format!("Use `{code}` or ``{code}``."), &format!("Use {code} or {code}."));
+        check(&format!("| `{code}` | x |"), &format!("{code} | x"));
+    }
+    check("a `` b`c `` d", "a b`c d");
+    check("a `never closed *b*", "a never closed b");
+    let long = "A1".repeat(200);
+    check(&format!("pic `{long} b` end"), "pic b end");
+}
+
+#[test]
+fn what_leads_to_blocks_and_footnotes_is_stripped() {
+    check("Bent ((64536ab1-11aa-4f00-8000-0123456789ab)) planks", "Bent planks");
+    check("((ref: [[x]]#y,1)) A text", "A text");
+    check("it was so[^1], they said.[^note]", "it was so, they said.");
+    check("A text of it ^71zw33gw6mli", "A text of it");
+    check("## A heading ^block-1", "A heading:");
+    check("^a1b2c3", "");
+    for text in ["f((a, b)) and ((not one))", "matches [^a-z] of it", "10 ^6", "x ^2 and e ^kt"] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn a_heading_has_one_mark_at_its_end() {
+    for (heading, expect) in
+        [("Why `a == b`?", "Why a == b?"), ("So:", "So:"), ("なぜ？", "なぜ？")]
+    {
+        check(&format!("## {heading}"), expect);
+    }
 }
 
 #[test]
