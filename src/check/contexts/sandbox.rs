@@ -99,6 +99,10 @@ impl<'r> Sandbox<'r> {
 /// folders, so all of them are made, and more than they would look at.
 fn is_looked_through(repository: &Repository) -> bool {
     let paths = &repository.listing.paths;
+    // Where the settings name a folder, none is guessed.
+    if !repository.file.vaults.is_empty() {
+        return false;
+    }
     let mut folders = BTreeSet::new();
     for path in paths.iter().take(2 * places::MOST_ENTRIES) {
         folders.extend(path.match_indices('/').map(|(at, _)| &path[..at]));
