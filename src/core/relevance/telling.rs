@@ -1,4 +1,4 @@
-//! Which notes are worth being added for a prompt: those that it names, and those with the words that tell what it is about.
+//! Which notes are worth being added for a prompt: none unless it names one, or one has the words that tell what it is about.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ const LEAST_WORDS: usize = 2;
 /// rarest count: no note has all of it.
 const LEAST_SHARE: f64 = 0.25;
 const MOST_COUNTED: usize = 8;
+/// A note to which a prompt adds less is not worth being added.
+const LEAST_GAIN: f64 = 1.5;
 /// What a prompt adds to a note, as a share of what it adds to the best.
 const LEAST_OF_BEST: f64 = 0.25;
 /// A word in a larger share of the notes, and in more than a few, tells nothing.
@@ -45,7 +47,8 @@ pub fn is_telling_name(name: &str) -> bool {
     fulltext::terms(name).iter().any(|term| !generic::telling_parts(term).is_empty())
 }
 
-/// The notes that are worth being added, of those to which the prompt adds something. `words` are the telling ones that any
+/// The notes that are worth being added, of those to which the prompt adds something: none unless the prompt names a note, or
+/// one has the words that tell what it is about. `words` are the telling ones that any
 /// note has, and `has_title` says whether a note's title has a word.
 pub fn worth_adding<E>(
     added: &Matches,
@@ -79,9 +82,13 @@ pub fn worth_adding<E>(
             worth.insert(note, gain);
         }
     }
-    let best = worth.values().copied().fold(0.0, f64::max);
-    worth.retain(|_, gain| *gain >= LEAST_OF_BEST * best);
-    Ok(worth)
+    if worth.is_empty() {
+        return Ok(worth);
+    }
+    // A prompt that tells a subject also brings what lies around it.
+    let best = added.values().copied().fold(0.0, f64::max);
+    let least = LEAST_GAIN.max(LEAST_OF_BEST * best);
+    Ok(added.iter().map(|(note, gain)| (*note, *gain)).filter(|(_, gain)| *gain >= least).collect())
 }
 
 #[cfg(test)]
@@ -132,24 +139,26 @@ mod tests {
     }
 
     #[test]
-    fn named_notes_and_those_with_telling_words_are_worth_it() {
+    fn a_prompt_needs_a_note_that_it_names_or_that_has_its_telling_words() {
         let word = |word: &str, notes: &[i64]| TellingWord {
             word: word.to_owned(),
             notes: notes.to_vec(),
         };
-        let words = [word("mooring", &[1, 2, 5]), word("pier", &[1, 3]), word("cleat", &[1])];
-        let gains = Matches::from([(1, 5.0), (2, 4.0), (3, 4.0), (4, 4.0), (5, 1.0)]);
-        let named = NamedNotes { notes: [(4, 1.0)].into(), ..NamedNotes::default() };
-        let worth = worth_adding(&gains, &named, &words, 100, |note, word| {
-            Ok::<_, Infallible>((note, word) == (2, "mooring") || note == 5)
-        });
-        // The third has one word by chance, and the fifth is far below the best.
-        assert_eq!(worth.unwrap().into_keys().collect::<Vec<_>>(), [1, 2, 4]);
+        let gains = Matches::from([(1, 5.0), (2, 4.0), (3, 1.4), (4, 1.6)]);
+        let worth = |words: &[TellingWord], named: &[i64], titled: &[i64]| -> Vec<i64> {
+            let notes = named.iter().map(|note| (*note, 1.0)).collect();
+            let named = NamedNotes { notes, ..NamedNotes::default() };
+            let has_title = |note: i64, _: &str| Ok::<_, Infallible>(titled.contains(&note));
+            worth_adding(&gains, &named, words, 100, has_title).unwrap().into_keys().collect()
+        };
+        let by_chance = [word("mooring", &[1, 2, 5]), word("pier", &[3])];
+        assert_eq!(worth(&by_chance, &[], &[]), [0; 0]);
+        assert_eq!(worth(&[], &[], &[]), [0; 0]);
+        // What is far below the best is left out.
+        assert_eq!(worth(&[], &[2], &[]), [1, 2, 4]);
+        assert_eq!(worth(&by_chance, &[], &[2]), [1, 2, 4]);
+        assert_eq!(worth(&[word("mooring", &[1]), word("pier", &[1])], &[], &[]), [1, 2, 4]);
         let long: Vec<TellingWord> = (0..20).map(|n| word("w", &[n % 10])).collect();
-        let gains = Matches::from([(0, 1.0)]);
-        let worth = worth_adding(&gains, &NamedNotes::default(), &long, 100, |_, _| {
-            Ok::<_, Infallible>(false)
-        });
-        assert_eq!(worth.unwrap().len(), 1, "no note has all of a long prompt");
+        assert_eq!(worth(&long, &[], &[]), [1, 2, 4], "no note has all of a long prompt");
     }
 }
