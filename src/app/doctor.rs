@@ -13,7 +13,7 @@ mod opencode_server;
 mod plugin_file;
 mod rotations;
 mod summariser;
-mod unread;
+pub(crate) mod unread;
 
 use crate::app::doctor::host_use::HostUse;
 use crate::app::install::VERSION;

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 pub use crate::app::doctor::handoff_stores::WaitingHandoffs;
+use crate::app::doctor::unread::{self, Unread};
 use crate::app::doctor::{handoff_stores, host_program, host_use};
 use crate::core::host::Host;
 use crate::core::named::Named;
@@ -19,6 +20,8 @@ pub struct Survey {
     pub place: Place,
     /// Vaults in the project that no default finds and no setting names.
     pub unnamed: Vec<UnnamedVault>,
+    /// Markdown of the project that is in no vault, if that is most of it.
+    pub unread: Option<Unread>,
     /// Why kgctx does not name them by itself, if so.
     pub restricted_by: Option<String>,
     /// Files that hosts read by themselves, with the titles of these hosts.
@@ -50,6 +53,7 @@ pub fn survey(request: &Request) -> Result<Survey, AppError> {
     let restricted_by = restriction(&place.settings);
     Ok(Survey {
         unnamed: unnamed(&surroundings, &place.settings),
+        unread: unread(&place),
         restricted_by,
         host_files: host_files(&surroundings),
         handoffs: handoff_stores::all_waiting(&place),
@@ -70,6 +74,13 @@ fn restriction(settings: &Settings) -> Option<String> {
         None if defaults.value => None,
         None => Some(format!("default_vaults is false ({})", defaults.origin)),
     }
+}
+
+fn unread(place: &Place) -> Option<Unread> {
+    let top = place.project.notes_root.as_deref()?;
+    let styles = place.styles();
+    let opened = place.settings.vaults.iter().filter_map(|spec| vault::open(spec, &styles).ok());
+    unread::look(top, &opened.collect::<Vec<_>>())
 }
 
 /// The signed folders that no vault holds.

@@ -7,7 +7,6 @@ mod junit;
 mod markdown;
 mod sarif;
 mod text;
-mod width;
 mod words;
 
 use clap::ValueEnum;

@@ -21,6 +21,7 @@ use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
+use crate::core::text::width::{align_left, shortened};
 
 /// How many left-out lines a screen shows.
 const NEAR_MISSES_SHOWN: usize = 10;
@@ -151,7 +152,7 @@ fn print_list(list: &ContextList, is_json: bool, screen: &mut Screen) -> Outcome
 
 /// Prints two contexts side by side, line by line.
 fn print_compared(both: &[Explanation; 2], screen: &mut Screen) {
-    let side = |text: &str| format!("{:<COLUMN$.COLUMN$}", for_terminal::one_line(text));
+    let side = |text: &str| align_left(&shortened(&for_terminal::one_line(text), COLUMN), COLUMN);
     let columns = |[left, right]: [String; 2]| format!("{} │ {}", side(&left), side(&right));
     let names = both.each_ref().map(|of| of.receipt.ranking.to_string());
     screen.line(screen.paint(Style::Strong, columns(names)));

@@ -295,7 +295,17 @@ fn print_context(place: &PlaceArgs, found: &Survey, screen: &mut Screen) -> Resu
 /// What to do where there are no notes.
 fn print_advice(found: &Survey, screen: &mut Screen) {
     let is_project = found.place.project.notes_root.is_some();
-    screen.line("  There are no notes yet. Any of these changes that:");
+    screen.line(match &found.unread {
+        Some(unread) => {
+            format!("  No notes are read: {}.", for_terminal::one_line(&unread.described()))
+        }
+        None => "  There are no notes yet.".to_owned(),
+    });
+    screen.line("  Any of these changes that:");
+    if let Some(unread) = &found.unread {
+        let command = format!("kgctx vault add --project {}", quoted(&unread.folder));
+        row(&command, "reads them in this project", screen);
+    }
     row("kgctx vault add FOLDER", "reads notes that you have elsewhere, in every project", screen);
     if is_project {
         row("docs/, adr/, notes/ …", "write markdown into a usual place of this project", screen);

@@ -91,7 +91,11 @@ pub const EXTENSIONS: [&str; 3] = [".md", ".markdown", ".mdx"];
 
 /// The path or name of a note without its extension.
 pub fn without_extension(name: &str) -> &str {
-    EXTENSIONS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+    let without = |ending: &&str| {
+        let at = name.len().checked_sub(ending.len())?;
+        name.as_bytes()[at..].eq_ignore_ascii_case(ending.as_bytes()).then(|| &name[..at])
+    };
+    EXTENSIONS.iter().find_map(without).unwrap_or(name)
 }
 
 impl fmt::Display for NotePath {

@@ -6,9 +6,11 @@
 pub mod activation;
 pub mod branch;
 mod dated;
+mod generic;
 pub mod naming;
 pub mod prior;
 pub mod prompt;
+pub mod telling;
 mod token;
 pub mod uncommitted;
 pub mod walk;

@@ -10,4 +10,5 @@ pub mod for_shell;
 pub mod for_terminal;
 pub mod nfc;
 pub mod number;
+pub(crate) mod width;
 pub(crate) mod words;

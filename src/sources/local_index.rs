@@ -14,7 +14,7 @@ use crate::core::note::concept::Concept;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::branch::{self, BRANCH};
 use crate::core::relevance::prior;
-use crate::core::relevance::prompt::{Matches, WORTH_ADDING};
+use crate::core::relevance::prompt::Matches;
 use crate::core::relevance::uncommitted::{Gain, MOST_CHANGED, NamedFiles, gains};
 use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
@@ -113,8 +113,14 @@ impl LocalIndex {
             by_score.then_with(|| b.note.cmp(&a.note))
         });
         if let Some(given) = given {
+            let worth = match question.prompt {
+                Some(prompt) => {
+                    index.worth_adding(prompt, prompted, self.workspace.vaults.len())?
+                }
+                None => Matches::new(),
+            };
             ranked.retain(|ranked| {
-                ranked.relevance.prompt >= WORTH_ADDING
+                worth.contains_key(&ranked.note)
                     && !given.shows(&uri(&self.workspace, &ranked.card))
             });
         }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::core::context::rank::Ranking;
 use crate::core::note::NotePath;
 use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
@@ -112,8 +113,16 @@ pub(crate) fn best_at_start(
     limit: usize,
 ) -> Result<Vec<Ranked<NoteId>>, IndexError> {
     let terms = fulltext::terms(project);
-    let words: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
+    let mut words: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
+    // Without any of the words, notes with words that begin like them would be found: they do not name the project.
+    if workspace.settings.rank.value == Ranking::Notes && !has_any(index, &words)? {
+        words.clear();
+    }
     best(workspace, index, project, &words, limit, COMMON_FROM_AT_START)
+}
+
+fn has_any(index: &Index, words: &[String]) -> Result<bool, IndexError> {
+    Ok(!words.is_empty() && index.has_text(&words.join(" OR "))?)
 }
 
 /// The notes that match `query`, whose words are FTS5 strings, best. Words in `common_from` notes or more do not rank.

@@ -4,15 +4,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::core::note::places::{
-    AT_TOP, FOREIGN, IN_PACKAGE, PACKAGES, USUALLY_CODE, is_note_at_top,
+    AT_TOP, DEEPEST_IN_CODE, ENOUGH, FOREIGN, IN_PACKAGE, MOST_ENTRIES, MOST_FOLDERS, PACKAGES,
+    USUALLY_CODE, is_mostly_elsewhere, is_note_at_top, may_hold_notes,
 };
-use crate::system::vault::IgnoreRules;
+use crate::system::vault::{BoundedLook, IgnoreRules};
 
 /// The number of packages that are looked at.
 const MOST_PACKAGES: usize = 100;
+/// The number of folders of a place that are looked into for its notes, on each level.
+const MOST_INNER: usize = 20;
 
 /// The places of a project's notes beside `docs` and `.kgctx/memory`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,6 +45,49 @@ pub fn find(top: &Path) -> NotePlaces {
         folders.retain(|folder| !rules.exclude(&top.join(folder)));
     }
     NotePlaces { folders, has_notes_at_top }
+}
+
+/// The folders at the top with the markdown that is in no known place, if that is most of it. `known` are folders, and
+/// whether only the files directly in them count.
+///
+/// Folders that hold a known place or a repository are left out: they are no one place of notes.
+pub fn elsewhere(top: &Path, known: &[(PathBuf, bool)]) -> Vec<String> {
+    folders_elsewhere(top, known).unwrap_or_default()
+}
+
+/// `None` if the look takes too long.
+fn folders_elsewhere(top: &Path, known: &[(PathBuf, bool)]) -> Option<Vec<String>> {
+    let mut look = BoundedLook { folders: MOST_FOLDERS, entries: MOST_ENTRIES };
+    let mut n_known = 0;
+    for (folder, is_flat) in known {
+        n_known += look.count(folder, *is_flat, ENOUGH - n_known)?.n_notes;
+        if n_known >= ENOUGH {
+            return Some(Vec::new());
+        }
+    }
+    let (rules, mut n_elsewhere, mut folders) = (IgnoreRules::default(), 0, Vec::new());
+    for name in folders_in(top) {
+        let folder = top.join(&name);
+        let is_near = |(known, is_flat): &(PathBuf, bool)| {
+            known.starts_with(&folder) || !is_flat && folder.starts_with(known)
+        };
+        if !may_hold_notes(&name) || known.iter().any(is_near) || rules.exclude(&folder) {
+            continue;
+        }
+        let held = look.count(&folder, false, usize::MAX)?;
+        if held.n_notes > 0 && !held.has_repository {
+            n_elsewhere += held.n_notes;
+            folders.push(name);
+        }
+    }
+    Some(if is_mostly_elsewhere(n_known, n_elsewhere) { folders } else { Vec::new() })
+}
+
+/// The names of the folders in a folder, in order.
+fn folders_in(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// The folders at the top that may be packages or hold some, and whether there are notes beside them.
@@ -81,7 +127,14 @@ fn has_place(folder: &Path, name: &str) -> bool {
     let place = folder.join(name);
     // A link could lead out of the project.
     let is_folder = fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_dir());
-    is_folder && (!USUALLY_CODE.contains(&name) || look(&place).1)
+    is_folder && (!USUALLY_CODE.contains(&name) || has_notes(&place, DEEPEST_IN_CODE))
+}
+
+/// Whether notes are in a folder, or at most `deep` folders below it.
+fn has_notes(folder: &Path, deep: usize) -> bool {
+    let (inner, has_some) = look(folder);
+    let inner = inner.iter().take(if deep > 0 { MOST_INNER } else { 0 });
+    has_some || inner.into_iter().any(|name| has_notes(&folder.join(name), deep - 1))
 }
 
 #[cfg(test)]
@@ -111,6 +164,11 @@ mod tests {
             "specs/a.md",
             "codex-rs/docs/a.md",
             "src/design/a.rs",
+            "lib/design/tokens/a.md",
+            "lib/specs/001-login/deep/spec.md",
+            "lib/rfcs/a.md",
+            "lib/.memory-bank/a.md",
+            "app/spec/a/b/c/too-deep.md",
             "packages/x/docs/a.md",
             "packages/x/y/docs/a.md",
             "crates/docs/docs/a.md",
@@ -126,10 +184,23 @@ mod tests {
         fs::create_dir(scratch.path().join("real")).unwrap();
         symlink(scratch.path().join("real"), scratch.path().join("wiki")).unwrap();
         let found = find(scratch.path());
-        let expect = ["adr", "specs", ".memory-bank", "codex-rs/docs", "packages/x/docs"];
+        let expect = [
+            "adr",
+            "specs",
+            ".memory-bank",
+            "codex-rs/docs",
+            "lib/rfcs",
+            "lib/design",
+            "lib/specs",
+            "lib/.memory-bank",
+            "packages/x/docs",
+        ];
         assert_eq!(found.folders, expect);
+        assert_eq!(find(project(&["specs/001-login/spec.md"]).path()).folders, ["specs"]);
         assert!(!found.has_notes_at_top);
-        assert!(find(project(&["ROADMAP.md"]).path()).has_notes_at_top);
+        for note in ["ROADMAP.md", "README.markdown", "Guide.MD", "ROADMAP.mdx"] {
+            assert!(find(project(&[note]).path()).has_notes_at_top, "{note}");
+        }
         assert!(!find(project(&["CLAUDE.md", ".a.md"]).path()).has_notes_at_top);
         assert_eq!(find(Path::new("/none")), NotePlaces::default());
     }
@@ -141,6 +212,41 @@ mod tests {
         fs::write(scratch.path().join(".gitignore"), "/out\n").unwrap();
         fs::write(scratch.path().join("lib/.gitignore"), "docs/\n").unwrap();
         assert_eq!(find(scratch.path()).folders, ["notes"]);
+    }
+
+    #[test]
+    fn markdown_elsewhere_is_found_if_it_is_most_of_it() {
+        let articles: Vec<String> = (0..6).map(|n| format!("articles/{n}/a.md")).collect();
+        let mut files: Vec<&str> = articles.iter().map(String::as_str).collect();
+        files.extend([
+            "README.md",
+            "docs/a.md",
+            "src/lib.md",
+            "tests/cases/b.md",
+            "vendor/c.md",
+            ".hidden/d.md",
+            "out/e.md",
+            ".gitignore",
+            ".git/HEAD",
+            "backend/docs/f.md",
+            "backend/README.md",
+            "trees/x/.git",
+            "trees/x/g.md",
+        ]);
+        let scratch = project(&files);
+        let top = scratch.path();
+        fs::write(top.join(".gitignore"), "/out\n").unwrap();
+        let known = [("", true), ("docs", false), ("backend/docs", false)];
+        let known = known.map(|(folder, is_flat)| (top.join(folder), is_flat));
+        assert_eq!(elsewhere(top, &known), ["articles", "src"]);
+        for name in ["b", "c"] {
+            fs::write(top.join(format!("docs/{name}.md")), "text").unwrap();
+        }
+        assert!(elsewhere(top, &known).is_empty(), "a third is known");
+        for n in 0..MOST_FOLDERS {
+            fs::create_dir_all(top.join(format!("src/{n}"))).unwrap();
+        }
+        assert!(elsewhere(top, &[]).is_empty(), "too many folders");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Vaults on disk: opens them, lists their notes and reads them. Does not parse notes.
 
+mod bounded_look;
 mod folder;
 mod ignore_rules;
 mod memory_vault;
@@ -12,6 +13,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+pub use bounded_look::BoundedLook;
 pub use ignore_rules::IgnoreRules;
 pub use memory_vault::MemoryVault;
 pub use style::{SIGNS, Styles, program_of, vaults_of_dendron};

@@ -37,7 +37,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     let (workspace, errors) = Workspace::open_reachable(place, Some(time_limits::DOCTOR));
     checks.extend(vaults(workspace.as_ref(), &errors));
     let opened = workspace.as_ref().map_or(&[][..], |workspace| &workspace.vaults);
-    checks.extend(top.and_then(|top| unread::look(&top, opened)));
+    checks.extend(top.and_then(|top| unread::check(&top, opened)));
     can_try &= workspace.is_some();
     checks.extend(workspace.into_iter().flat_map(|workspace| index(workspace, &cache)));
     checks.push(state(&state_folder));

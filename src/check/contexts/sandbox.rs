@@ -47,17 +47,20 @@ impl<'r> Sandbox<'r> {
         // other.
         let of_base = base.iter().flat_map(|base| base.files.keys());
         let named = named_folders(repository);
+        let is_small = is_looked_through(repository);
         let mut last_folder = None;
         for path in repository.listing.paths.iter().chain(of_base) {
             // Sorted: most files are in the folder of the one before.
-            let folder =
-                path.rsplit_once('/').map(|(folder, _)| needed(repository, &named, folder));
+            let folder = path.rsplit_once('/').map(|(folder, _)| match is_small {
+                true => folder,
+                false => needed(repository, &named, folder),
+            });
             if let Some(folder) = folder.filter(|_| folder != last_folder) {
                 checkout.make_folder(folder)?;
             }
             last_folder = folder;
             // The search for places of notes looks at these names. The notes themselves stay in memory.
-            if places::is_looked_at(path) {
+            if places::is_looked_at(path) || is_small && places::is_markdown(path) {
                 checkout.write(path, b"")?;
             }
         }
@@ -90,6 +93,21 @@ impl<'r> Sandbox<'r> {
     pub(crate) fn roles(&self) -> Roles<'_> {
         Roles { settings: &self.repository.file.settings, vaults: &self.vaults }
     }
+}
+
+/// Whether sessions may look through the whole repository for notes that are in no usual place. They decide that by its
+/// folders, so all of them are made, and more than they would look at.
+fn is_looked_through(repository: &Repository) -> bool {
+    let paths = &repository.listing.paths;
+    // Where the settings name a folder, none is guessed.
+    if !repository.file.vaults.is_empty() {
+        return false;
+    }
+    let mut folders = BTreeSet::new();
+    for path in paths.iter().take(2 * places::MOST_ENTRIES) {
+        folders.extend(path.match_indices('/').map(|(at, _)| &path[..at]));
+    }
+    paths.len() <= 2 * places::MOST_ENTRIES && folders.len() <= 2 * places::MOST_FOLDERS
 }
 
 /// The folders that the settings name: vaults, and where sessions start.

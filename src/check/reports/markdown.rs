@@ -5,12 +5,12 @@ use crate::check::finding::Severity;
 use crate::check::grouped::grouped;
 use crate::check::report::{CheckReport, EntryName, SessionReport, StaticFile};
 use crate::check::reports::text;
-use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{
     broken, change, difference, moves, names, of, use_of_budget, verdict,
 };
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
+use crate::core::text::width::wrapped;
 
 /// Identifies an earlier comment.
 const MARKER: &str = "<!-- kgctx check -->";

@@ -5,10 +5,10 @@ mod tables;
 
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::CheckReport;
-use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{self, place};
 use crate::core::text::for_report::one_line;
 use crate::core::text::for_terminal::Style;
+use crate::core::text::width::wrapped;
 
 /// The longest line, unless a single word is longer.
 pub(super) const COLUMNS: usize = 100;

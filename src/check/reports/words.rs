@@ -2,10 +2,10 @@
 
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::{CheckReport, EntryName, SessionReport, part_tokens};
-use crate::check::reports::width::shortened;
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
+use crate::core::text::width::shortened;
 
 /// The number of names to list; the others are counted.
 const NAMES: usize = 5;

@@ -3,7 +3,7 @@
 use crate::core::context::build::ContextRequest;
 use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::compose::{connections, shown_title};
-use crate::core::context::found::{Found, OpenThread, RankedNote};
+use crate::core::context::found::{Found, Link, OpenThread, RankedNote};
 use crate::core::context::line::Forms;
 use crate::core::context::rank::{Ranked, note_signals};
 use crate::core::note::concept::Concept;
@@ -99,27 +99,55 @@ fn graph_lines(
     mut room: usize,
     encoding: Encoding,
 ) -> Vec<Candidate> {
-    let mut lines = Vec::new();
-    for concept in ranked.concepts.iter().filter(|found| is_plain(&found.concept)) {
+    let (mut lines, mut n_left) = (Vec::new(), MOST_CONNECTIONS);
+    let mut told: Vec<(Concept, Concept)> = Vec::new();
+    for concept in ranked.concepts.iter().filter(|found| says_something(&found.concept)) {
         let Some(detail) = found.details.get(&concept.concept) else { continue };
         let Some(mut line) = connections(concept, detail) else { continue };
-        let Line::Connected { to, .. } = &mut line.line else { continue };
-        to.retain(|link| is_plain(&link.concept));
-        to.truncate(CONNECTED);
-        if to.is_empty() || lines.len() == MOST_CONNECTIONS {
+        retain_links(&mut line, |link| says_something(&link.concept));
+        let Line::Connected { to, .. } = &line.line else { continue };
+        let one = &concept.concept;
+        let pairs: Vec<_> =
+            to.iter().take(CONNECTED).map(|link| (link.concept.clone(), one.clone())).collect();
+        if pairs.is_empty() || n_left == 0 {
             continue;
         }
+        n_left -= 1;
+        retain_links(&mut line, |link| pairs.iter().any(|(other, _)| *other == link.concept));
+        // What a line before has said the other way round takes room all the same: it is left to the notes.
         let text = format!("{}\n", Forms::of(&line.line).whole());
         let Some(left) = room.checked_sub(tokens::count(encoding, &text)) else { break };
         room = left;
-        lines.push(line);
+        if retain_links(&mut line, |link| !told.contains(&(one.clone(), link.concept.clone()))) > 0
+        {
+            lines.push(line);
+        }
+        told.extend(pairs);
     }
     lines
 }
 
-/// Whether the name of a concept is one, and not a link with its label or address.
-fn is_plain(concept: &Concept) -> bool {
-    !concept.as_str().contains(['|', '#', ':'])
+/// Leaves out connections of a line. Returns how many are left.
+fn retain_links(line: &mut Candidate, is_kept: impl FnMut(&Link) -> bool) -> usize {
+    let Line::Connected { to, .. } = &mut line.line else { return 0 };
+    to.retain(is_kept);
+    to.len()
+}
+
+/// Whether the name of a concept is one, and neither a link with its label or address nor a date.
+fn says_something(concept: &Concept) -> bool {
+    let name = concept.as_str();
+    !name.contains(['|', '#', ':']) && !is_date(name)
+}
+
+/// Whether a name consists of the numbers of a date, such as 2024-01-19, 2024.01 or 2024-W03.
+fn is_date(name: &str) -> bool {
+    let begins =
+        name.as_bytes().first_chunk::<4>().is_some_and(|year| year.iter().all(u8::is_ascii_digit));
+    begins
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'w' | b'q'))
 }
 
 /// The number of words that are quoted of the note at a place; `None` for its card.
@@ -183,7 +211,7 @@ fn adds_to<'a>(uri: &'a str, title: &'a str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::context::found::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
+    use crate::core::context::found::{ConceptDetail, FoundConcept, FoundNote, Signal};
     use crate::core::quote::passage::Passage;
     use crate::core::time::Timestamp;
 
@@ -212,6 +240,32 @@ mod tests {
         for room in 0..all {
             assert!(count(room).1 <= room, "{room}");
         }
+    }
+
+    #[test]
+    fn no_connection_takes_two_lines_and_no_date_takes_one() {
+        let concept = |name: &str| Concept::from_normal_form(name.to_owned());
+        let around = [
+            ("ship", &["mast", "2024-01-19"][..]),
+            ("mast", &["ship"]),
+            ("2024-w03", &["rope"]),
+            ("sail", &["ship", "rope"]),
+        ];
+        let link = |name: &&str| Link { concept: concept(name), notes: 2 };
+        let details = around.iter().map(|(name, others)| {
+            let neighbours = others.iter().map(link).collect();
+            (concept(name), ConceptDetail { neighbours, ..ConceptDetail::default() })
+        });
+        let concepts = around
+            .iter()
+            .map(|(name, _)| FoundConcept { concept: concept(name), signals: Vec::new() });
+        let ranked = Ranked { concepts: concepts.collect(), ..Ranked::default() };
+        let found = Found { details: details.collect(), ..Found::default() };
+        let lines = graph_lines(&ranked, &found, 1_000, Encoding::O200kBase);
+        let lines: Vec<String> = lines.iter().map(|line| Forms::of(&line.line).whole()).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].contains("mast") && !lines[0].contains("2024"), "{lines:?}");
+        assert!(lines[1].contains("ship") && lines[1].contains("rope"), "{lines:?}");
     }
 
     #[test]

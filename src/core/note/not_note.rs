@@ -36,10 +36,15 @@ pub enum LeftOut {
     SideFile,
 }
 
-/// Whether a file's name ends like that of a note.
+/// Whether a file's name ends like that of a note: in any case, except in maenifold's memory.
 pub fn is_note_name(name: &[u8], style: LinkStyle) -> bool {
-    let n_endings = if style == LinkStyle::Maenifold { 1 } else { EXTENSIONS.len() };
-    EXTENSIONS[..n_endings].iter().any(|ending| name.ends_with(ending.as_bytes()))
+    if style == LinkStyle::Maenifold {
+        return name.ends_with(EXTENSIONS[0].as_bytes());
+    }
+    EXTENSIONS.iter().any(|ending| {
+        let at = name.len().checked_sub(ending.len());
+        at.is_some_and(|at| name[at..].eq_ignore_ascii_case(ending.as_bytes()))
+    })
 }
 
 impl Vault {
@@ -218,6 +223,7 @@ mod tests {
         assert_eq!(of("a.md").len(), 5);
         assert_eq!(of("a.markdown"), [Obsidian, Logseq, Dendron, Plain]);
         assert_eq!(of("a.mdx"), [Obsidian, Logseq, Dendron, Plain]);
+        assert_eq!(of("a.MD"), [Obsidian, Logseq, Dendron, Plain]);
         assert_eq!(of("a.txt"), []);
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::core::note::file_name::file_names;
 use crate::core::note::related::{Related, find_related};
 use crate::core::note::tag::find_tags;
-use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
+use crate::core::note::{logseq, name, wikilink, without_extension};
 use crate::core::quote::lines::{BodyLine, beginning_of};
 use crate::core::settings::LinkStyle;
 use crate::core::text::nfc::nfc;
@@ -296,7 +296,7 @@ impl Collector<'_> {
         let path = target.split(['#', '?']).next().unwrap_or(target);
         let has_scheme = path.split('/').next().is_some_and(|first| first.contains(':'));
         let last = path.rsplit('/').next().unwrap_or(path);
-        let is_note = EXTENSIONS.iter().any(|ending| last.ends_with(ending)) || !last.contains('.');
+        let is_note = without_extension(last) != last || !last.contains('.');
         if path.is_empty() || has_scheme || !is_note {
             return;
         }

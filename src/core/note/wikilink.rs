@@ -17,6 +17,9 @@ const ATTACHMENTS: [&str; 49] = [
 /// Those of Obsidian's own files.
 const OF_OBSIDIAN: [&str; 4] = ["canvas", "base", "excalidraw", "drawio"];
 
+/// The names of notes that many folders have.
+const OF_MANY: [&str; 4] = ["index", "_index", "readme", "notes"];
+
 /// Calls `found` with the inner text of every link.
 ///
 /// The rule is maenifold's pattern `(?<!\[)\[\[([^\[\]]+)\]\](?!\])`: exactly two brackets on each side, at
@@ -55,7 +58,16 @@ pub fn concept(inner: &str, style: LinkStyle) -> Option<Concept> {
     if is_attachment(target, style) {
         return None;
     }
-    Concept::parse(&nfc(note_name(target)))
+    Concept::parse(&nfc(named_by(note_name(target), style)))
+}
+
+/// The name by which a link's path is known: Obsidian finds a note by the end of its path. A name that many folders have
+/// says nothing without them.
+fn named_by(path: &str, style: LinkStyle) -> &str {
+    let last = path.rsplit_once('/').map(|(_, last)| last.trim());
+    let is_own = |last: &&str| !OF_MANY.iter().any(|name| name.eq_ignore_ascii_case(last));
+    let last = last.filter(|last| style == LinkStyle::Obsidian && !last.is_empty());
+    last.filter(is_own).unwrap_or(path)
 }
 
 /// What a link names under `style`: its inner text without label, heading and block.
@@ -175,6 +187,11 @@ mod tests {
         check("Auth Flow", ["auth-flow"; 5]);
         let left = ["auth-flow|login", "auth-flow", "auth-flow", "login", "auth-flow"];
         check("Auth Flow|login", left);
+        let path = "people-ann-lee";
+        check("People/Ann Lee", [path, "ann-lee", path, path, path]);
+        check("People/Ann Lee.md|Ann", ["people-ann-lee.md|ann", "ann-lee", path, "ann", path]);
+        check("Project/README", ["project-readme"; 5]);
+        check("Project/", ["project"; 5]);
         check("Auth#Tokens", ["auth#tokens", "auth", "auth#tokens", "auth", "auth"]);
         check("Auth#^block|x", ["auth#^block|x", "auth", "auth#^block", "x", "auth"]);
         check("Auth^block", ["auth^block", "auth", "auth^block", "auth", "auth"]);

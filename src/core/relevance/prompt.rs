@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::relevance::token::{Token, joined, tokens, words_of_name};
-use crate::core::search::fulltext;
+use crate::core::search::{forms, fulltext};
 
 /// The longest title that is looked for, in words or in characters of scripts without blanks.
 const LONGEST_TITLE: usize = 12;
@@ -24,9 +24,6 @@ const QUERY: f64 = 3.0;
 const WORDS_BESIDE_WALK: f64 = 0.15;
 const WORDS: f64 = 1.5;
 const TITLE: f64 = 4.0;
-
-/// A note to which a prompt adds less is not worth being added to it.
-pub const WORTH_ADDING: f64 = 1.5;
 
 /// The words of a prompt, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +52,11 @@ impl Prompt {
         terms(self.words.iter())
     }
 
+    /// The words as they are looked up, with runs of characters without blanks as a whole.
+    pub(super) fn plain_terms(&self) -> Vec<String> {
+        fulltext::terms(&joined(&self.words))
+    }
+
     /// Finds the notes that the prompt names, the longest name first. `titled` returns the notes with a title, and
     /// `is_rare` whether hardly any note has a word.
     pub fn named<E>(
@@ -73,7 +75,10 @@ impl Prompt {
                 if end == at + 1 && is_stop_word(&name) {
                     continue;
                 }
-                let notes = titled(&name)?;
+                let mut notes = titled(&name)?;
+                if let Some(bare) = forms::bare(&name).filter(|_| notes.is_empty()) {
+                    notes = titled(bare)?;
+                }
                 if !notes.is_empty() {
                     let weight = (n_words / notes.len() as f64).sqrt();
                     named.is_sure |= weight > 1.0 || n_words == 1.0 && is_rare(&name)?;
@@ -96,7 +101,7 @@ fn terms<'a>(words: impl Iterator<Item = &'a Token>) -> Vec<String> {
     fulltext::pairs(&fulltext::terms(&joined(words)))
 }
 
-fn is_stop_word(word: &str) -> bool {
+pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
@@ -175,6 +180,14 @@ mod tests {
         assert!(found.is_sure && found.notes[&2] > found.notes[&4]);
         assert!(!named("the shared part", titles).is_sure);
         assert!(named("father of Osthryth", &[("osthryth", &[7])]).is_sure);
+    }
+
+    #[test]
+    fn titles_are_named_with_particles_and_articles() {
+        let titles: &[(&str, &[i64])] = &[("결제", &[1]), ("نشر", &[2])];
+        let found = named("결제에서 실패하는 경우를 고쳐줘", titles);
+        assert_eq!(found.notes.keys().copied().collect::<Vec<_>>(), [1]);
+        assert_eq!(named("كيف يعمل النشر", titles).notes.keys().copied().collect::<Vec<_>>(), [2]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The words of a prompt. In scripts without blanks each character is one: where a word ends there, only a vault's titles tell.
 
+use crate::core::search::forms::is_hangul;
 use crate::core::search::fulltext::{is_hiragana, is_unspaced};
 use crate::core::text::nfc::nfc;
 
@@ -11,6 +12,7 @@ const LEAST_CHARACTERS: usize = 2;
 const LEAST_HIRAGANA: usize = 4;
 /// A shorter word is no name.
 const LEAST_LETTERS: usize = 4;
+const LEAST_SYLLABLES: usize = 2;
 
 /// A word, or a character of a script without blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +73,10 @@ pub(super) fn words_of_name(tokens: &[Token]) -> Option<f64> {
     let n_characters = tokens.iter().filter(|token| token.is_character).count();
     let n_words = tokens.len() - n_characters;
     if n_characters == 0 {
-        let is_long = n_words > 1 || tokens[0].text.chars().nth(LEAST_LETTERS - 1).is_some();
+        // A Korean syllable is written as one character.
+        let least =
+            if tokens[0].text.chars().all(is_hangul) { LEAST_SYLLABLES } else { LEAST_LETTERS };
+        let is_long = n_words > 1 || tokens[0].text.chars().nth(least - 1).is_some();
         return is_long.then_some(n_words as f64);
     }
     let is_of_hiragana = tokens.iter().all(|token| token.text.chars().all(is_hiragana));

@@ -132,8 +132,15 @@ pub fn quoted(term: &str) -> String {
 
 /// Writes the forms of a term as an FTS5 string: all words that begin like them. `None` if it has no other forms.
 pub fn forms(term: &str) -> Option<String> {
-    let beginning = forms::beginning(term).filter(|_| !term.chars().any(is_unspaced))?;
-    Some(format!("{}*", quoted(beginning)))
+    let beginnings = forms::beginnings(term);
+    let words: Vec<String> =
+        beginnings.iter().map(|beginning| format!("{}*", quoted(beginning))).collect();
+    match &words[..] {
+        [] => None,
+        _ if term.chars().any(is_unspaced) => None,
+        [one] => Some(one.clone()),
+        any => Some(format!("({})", any.join(" OR "))),
+    }
 }
 
 /// Whether a text holds a word that [`terms`] gave, in any case.

@@ -77,11 +77,19 @@ fn default_vaults(
             add(if is_taken { other_name } else { name }, path, Origin::Default);
         }
     }
+    let is_signed = !signed.is_empty();
     vaults.extend(signed.into_iter().map(|value| Setting { value, origin: Origin::Default }));
     if let Some(top) = &surroundings.project.notes_root {
         let others: Vec<VaultSpec> =
             vaults.iter().chain(configured).map(|vault| vault.value.clone()).collect();
-        let usual = usual_places(top, memory.as_deref(), others).into_iter();
+        // Where a person has named folders of the project, or its program for notes has, no other ones are guessed. Nor
+        // outside of a repository, where a project is whatever folder a session is in.
+        let is_told = configured.iter().any(|vault| {
+            let vault = folders::settled(vault.value.path.clone());
+            vault.starts_with(top) || top.starts_with(&vault)
+        });
+        let is_guessed = !is_told && !is_signed && !surroundings.project.is_outside_of_git;
+        let usual = usual_places(top, memory.as_deref(), others, is_guessed).into_iter();
         vaults.extend(usual.map(|value| Setting { value, origin: Origin::Default }));
     }
     vaults
@@ -114,9 +122,22 @@ fn is_in(folder: &Path, vault: &Setting<VaultSpec>) -> bool {
     holds(&folders::settled(vault.value.path.clone()), folder)
 }
 
-/// The usual places of notes in a project that share no note with the other vaults, each with a name of its own.
-fn usual_places(top: &Path, memory: Option<&Path>, mut others: Vec<VaultSpec>) -> Vec<VaultSpec> {
-    let NotePlaces { folders, has_notes_at_top } = note_places::find(top);
+/// The usual places of notes in a project that share no note with the other vaults, each with a name of its own; if
+/// `is_guessed`, also the folders where most of its markdown is.
+fn usual_places(
+    top: &Path,
+    memory: Option<&Path>,
+    mut others: Vec<VaultSpec>,
+    is_guessed: bool,
+) -> Vec<VaultSpec> {
+    let NotePlaces { mut folders, has_notes_at_top } = note_places::find(top);
+    if is_guessed {
+        let own = others.iter().map(|other| (other.path.clone(), other.is_flat));
+        let known = own.filter(|(path, _)| path.starts_with(top));
+        let known = known.chain(folders.iter().map(|folder| (top.join(folder), false)));
+        let known: Vec<(PathBuf, bool)> = known.chain([(top.to_path_buf(), true)]).collect();
+        folders.extend(note_places::elsewhere(top, &known));
+    }
     let folders = folders.iter().map(|folder| (folder.clone(), top.join(folder), false));
     let at_top = has_notes_at_top.then(|| (TOP.to_owned(), top.to_path_buf(), true));
     let n_others = others.len();

@@ -126,7 +126,7 @@ fn branches_without_a_common_commit_are_compared_as_they_are() {
     lab.commit("another beginning", 3 * DAY);
     let (_, report) = lab.check(&["--base", "main"]);
     let growth = &report["sessions"][0]["growth"];
-    assert!(growth["removed"].to_string().contains("vector-data"), "{report:#}");
+    assert!(growth["removed"].to_string().contains("tile-cache"), "{report:#}");
     insta::assert_snapshot!(remarks(&report)[0], @r#"main and HEAD have no common commit: the change is every difference between them"#);
 }
 

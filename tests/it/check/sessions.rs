@@ -221,9 +221,9 @@ fn budgets_are_kept_or_reported_at_their_line() {
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(findings(&report).join("\n"), @r#"
-    kgctx.toml:2:1 budget-total: in the session a, the context has 142 tokens, 82 more than the limit of 60
+    kgctx.toml:2:1 budget-total: in the session a, the context has 120 tokens, 60 more than the limit of 60
     kgctx.toml:3:1 budget-part: in the session a, the part notes has 55 tokens, 50 more than the limit of 5
-    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 142 wanted tokens
+    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 120 wanted tokens
     "#);
     lab.write(
         "kgctx.toml",
@@ -231,7 +231,7 @@ fn budgets_are_kept_or_reported_at_their_line() {
     );
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 0, "a warning fails nothing");
-    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:2:1 budget-total: in the sessions plain, opencode, claude-code and codex, the context has 142 tokens, 82 more than the limit of 60");
+    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:2:1 budget-total: in the sessions plain, opencode, claude-code and codex, the context has 120 tokens, 60 more than the limit of 60");
     lab.write(
         "kgctx.toml",
         "[check.budget]\ntotal = 60\n\n[check.rules]\nbudget-total = \"off\"\n",

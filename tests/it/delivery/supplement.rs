@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::handoff_lab::given;
 use crate::support::harbour::{ABOUT_MOORING, HEADING, MOORING, TOKEN_LIMIT as LIMIT, write_notes};
-use crate::support::{Scratch, git, stderr, valid};
+use crate::support::{Scratch, git, stderr, valid, write_ago};
 
 /// A project with more notes than its contexts hold. One of the oldest is about mooring.
 struct Harbour(Scratch);
@@ -171,6 +171,52 @@ fn a_first_prompt_about_something_else_adds_nothing_and_was_the_first_all_the_sa
 }
 
 #[test]
+fn only_a_prompt_that_tells_a_subject_brings_notes() {
+    let generic = [
+        "continue",
+        "run the tests",
+        "yes, go on",
+        "fix the bug",
+        "Mach bitte weiter und führe die Tests aus",
+        "テストを実行して、バグを修正してください",
+    ];
+    let telling = [
+        ("How do we sign our testimonials with customers?", "docs/quotes"),
+        ("Warum scheitert die Anmeldung mit Passkeys?", "docs/anmeldung"),
+        ("係留索の点検について教えて", "docs/keiryu"),
+        ("결제에서 실패하는 경우를 고쳐줘", "docs/gyeolje"),
+    ];
+    let harbour = Harbour::new();
+    let docs = harbour.0.path().join("harbour/docs");
+    for (name, text) in [
+        (
+            "quotes.md",
+            "# Quotes\n\nTestimonials of customers are signed: yes, we go on, fix each bug, run tests, continue.",
+        ),
+        (
+            "anmeldung.md",
+            "# Ablauf\n\nMach weiter mit der Anmeldung: Passkeys führe die Tests bitte aus.",
+        ),
+        ("keiryu.md", "# 手順\n\n係留索の点検はテストを実行して、バグを修正してください。"),
+        ("gyeolje.md", "# 결제\n\n카드를 먼저 본다."),
+    ] {
+        write_ago(&docs, name, text, 900 * 24 * 3_600);
+    }
+    harbour.text("dry", &[]);
+    for (n, prompt) in generic.iter().enumerate() {
+        let session = format!("generic-{n}");
+        harbour.start(&session).unwrap();
+        assert_eq!(harbour.prompt(&session, prompt), None, "{prompt}");
+    }
+    for (n, (prompt, note)) in telling.iter().enumerate() {
+        let session = format!("telling-{n}");
+        harbour.start(&session).unwrap();
+        let added = harbour.prompt(&session, prompt).unwrap_or_default();
+        assert_eq!(addresses(&added).into_iter().collect::<Vec<_>>(), [*note], "{prompt}\n{added}");
+    }
+}
+
+#[test]
 fn a_session_without_a_context_gets_no_supplement() {
     let harbour = Harbour::new();
     assert_eq!(harbour.prompt("s", ABOUT_MOORING), None);
@@ -294,8 +340,12 @@ fn a_context_that_knows_the_prompt_has_the_whole_budget() {
 #[test]
 fn context_and_supplement_together_never_exceed_the_limit_and_share_no_note() {
     let harbour = Harbour::new();
-    let prompts =
-        [ABOUT_MOORING, "berth 77 and berth 91, water and power", "depth table dredged", "é 日本"];
+    let prompts = [
+        ABOUT_MOORING,
+        "berth 77 and berth 91, water and power",
+        "depth at berth 12, table of berth 33",
+        "é 日本",
+    ];
     let mut n_added = 0;
     for (n, limit) in [0, 1, 60, 137, 400, 1_000, 2_500, 6_000].into_iter().enumerate() {
         for (m, share) in ["1", "10", "45", "100"].into_iter().enumerate() {

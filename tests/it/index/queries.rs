@@ -392,3 +392,25 @@ fn forms_of_a_word_are_found_after_the_word_itself() {
     let answer = scratch.json(["--vault", "vault", "search", "poznámka", "--json"]);
     assert_eq!(answer["results"][0]["snippet"], "Krátké poznámky.");
 }
+
+#[test]
+fn a_word_is_found_without_its_particle_or_article() {
+    let scratch = Scratch::new();
+    for (name, text) in [
+        ("korean.md", "# 결제\n\n카드를 먼저 본다."),
+        ("arabic.md", "# دليل\n\nيبدأ النشر كل يوم."),
+        ("russian.md", "# Деньги\n\nКлиент видит оплаты сразу."),
+    ] {
+        scratch.write(&format!("vault/{name}"), text);
+    }
+    for (query, expect) in [
+        ("결제에서", "memory://korean"),
+        ("카드", "memory://korean"),
+        ("نشر", "memory://arabic"),
+        ("والنشر", "memory://arabic"),
+        ("оплатой", "memory://russian"),
+    ] {
+        let (_, answer) = scratch.answer(["--vault", "vault", "search", query, "--json"]);
+        assert_eq!(answer["results"][0]["uri"], expect, "{query}: {answer}");
+    }
+}

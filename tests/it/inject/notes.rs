@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 use super::Zephyr;
 use crate::support::{git, stderr, valid};
@@ -315,15 +316,29 @@ fn words_of_the_branch_count() {
 }
 
 #[test]
+fn only_whole_words_name_the_project() {
+    let zephyr = with_old_notes();
+    zephyr.note("winds.md", "# Winds\n\nZephyrs and zephyranthes.", 300);
+    let notes = |zephyr: &ByDefault| zephyr.answer("explain", &["explain", "--dry-run", "--json"]);
+    let names_it = |answer: &Value| answer.to_string().contains("names the project");
+    assert!(!names_it(&notes(&zephyr)));
+    zephyr.note("ship.md", "# Ship\n\nThe zephyr is one.", 300);
+    assert!(names_it(&notes(&zephyr)));
+}
+
+#[test]
 fn two_rankings_are_shown_side_by_side() {
     let zephyr = ByDefault::new();
     zephyr.note("zephyr.md", "# Zephyr\n\nA [[ship]] with two [[masts]].", 3);
+    zephyr.note("船.md", &format!("# 船\n\n{}", "船には帆柱が二本ある。".repeat(9)), 3);
     let output = zephyr.command(&["explain", "--dry-run", "--compare", "frequency"]).output();
     let output = output.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let mut lines = text.lines();
     let columns: Vec<&str> = lines.next().unwrap().split('│').map(str::trim).collect();
     assert_eq!(columns, ["notes", "frequency"]);
+    let columns = |line: &str| line.split_once(" │").unwrap().0.width();
+    assert!(text.contains("船には") && text.lines().all(|line| columns(line) == 72), "{text}");
     assert!(text.contains("memory://docs/zephyr") && text.contains("[[ship]]"), "{text}");
     let alone = zephyr.command(&["explain", "--compare", "frequency"]).output().unwrap();
     assert_eq!(alone.status.code(), Some(2), "there is nothing to compare with afterwards");

@@ -135,7 +135,7 @@ fn a_new_users_set_up_says_what_to_do() {
     ok    kgctx      VERSION, target/kgctx
     ok    settings   readable, project app, 4,000 tokens
     ok    enabled    sessions get context
-    FAIL  vaults     no vault found for project app: there is no ~/maenifold/memory, no .kgctx/memory and no docs
+    FAIL  vaults     no vault found for project app: there is no ~/maenifold/memory, and in the project no .kgctx/memory, no docs, no other usual place of notes and no note at its top
                      make one with `mkdir -p .kgctx/memory`, add one with `kgctx vault add FOLDER`, or pass one with --vault
     ok    state      none yet; the first context creates it
     warn  hosts      no host is set up, so sessions get no context automatically

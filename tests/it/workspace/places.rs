@@ -129,6 +129,44 @@ fn a_project_that_is_a_vault_is_read_as_a_whole() {
 }
 
 #[test]
+fn markdown_that_is_mostly_in_no_usual_place_is_read_where_it_is() {
+    let files: Vec<String> = (0..6).map(|n| format!("articles/{n}.md")).collect();
+    let mut files: Vec<&str> = files.iter().map(String::as_str).collect();
+    files.extend(["README.md", "docs/a.md", "articles/CLAUDE.md", "node_modules/x/b.md"]);
+    let scratch = project(&files);
+    let all: Vec<String> = (0..6).map(|n| format!("articles/{n}")).collect();
+    let expect: Vec<&str> =
+        all.iter().map(String::as_str).chain(["docs/a", "root/README"]).collect();
+    assert_eq!(addresses(&scratch, &[]), expect);
+    // Who names a folder of the project decides on all of them.
+    scratch.write("app/kgctx.toml", "[[vault]]\npath = \"docs\"\n");
+    assert_eq!(addresses(&scratch, &[]), ["docs/a", "root/README"]);
+    // Outside of a repository, a project is whatever folder a session is in.
+    let elsewhere = Scratch::new();
+    for n in 0..6 {
+        elsewhere.write(&format!("app/articles/{n}.md"), "# A\n\nText.");
+    }
+    let told = elsewhere.kgctx(["--dir", "app", "doctor"]).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("no vault found"), "{told}");
+    assert!(told.contains("run `kgctx vault add --project articles`"), "{told}");
+    let told = elsewhere.run(["--dir", "app", "init"]);
+    assert!(told.contains("6 of the project's 6 markdown files are in no vault"), "{told}");
+    assert!(told.contains("kgctx vault add --project articles"), "{told}");
+}
+
+#[test]
+fn a_specification_in_a_folder_of_its_own_and_any_case_of_an_ending_are_found() {
+    let scratch = project(&["specs/001-login/spec.md", "Guide.MD", "lib/openspec/a.Markdown"]);
+    let expect = ["lib/openspec/a.Markdown", "root/Guide.MD", "specs/001-login/spec"];
+    assert_eq!(addresses(&scratch, &[]), expect);
+    for address in expect {
+        let read = scratch.json(["--dir", "app", "read", address, "--json"]);
+        assert_eq!(read["uri"], format!("memory://{address}"));
+    }
+}
+
+#[test]
 fn doctor_says_that_most_markdown_is_in_no_vault() {
     let scratch = project(&["README.md", "docs/a.md"]);
     let doctor = || {
@@ -137,10 +175,12 @@ fn doctor_says_that_most_markdown_is_in_no_vault() {
     };
     assert!(!doctor().contains("in no vault"));
     for n in 0..30 {
+        scratch.write(&format!("app/docs/{n}.md"), "A note.");
         scratch.write(&format!("app/knowledge/deep/{n}.md"), "A note.");
+        scratch.write(&format!("app/knowledge/{n}.md"), "A note.");
     }
     let told = doctor();
-    assert!(told.contains("30 of the project's 32 markdown files are in no vault"), "{told}");
+    assert!(told.contains("60 of the project's 92 markdown files are in no vault"), "{told}");
     assert!(told.contains("kgctx vault add --project knowledge"), "{told}");
     scratch.write("app/kgctx.toml", "[[vault]]\npath = \"knowledge\"\n");
     assert!(!doctor().contains("in no vault"));
@@ -159,6 +199,15 @@ fn a_check_finds_the_same_places() {
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     assert_eq!(report["notes"], json!(addresses(&scratch, &[]).len()), "{report:#}");
     assert_eq!(report["notes"], 4);
+    for n in 0..20 {
+        scratch.write(&format!("app/backlog/{n}/task.md"), "# Task\n\nThe text.");
+    }
+    git(&app, &["add", "."]);
+    git(&app, &["commit", "-q", "-m", "backlog"]);
+    let report = scratch.kgctx(["--dir", "app", "check", "--format", "json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["notes"], json!(addresses(&scratch, &[]).len()), "{report:#}");
+    assert_eq!(report["notes"], 24);
     scratch.write("app/.obsidian/app.json", "{}");
     scratch.write("app/Ideas/d.md", "# D\n\nThe text.");
     git(&app, &["add", "."]);

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::check::finding::Finding;
 use crate::check::reports::text::{COLUMNS, Paint, tone};
-use crate::check::reports::width::width;
 use crate::core::text::for_report;
 use crate::core::text::for_terminal::Style;
+use crate::core::text::width::width;
 
 const TAB: &str = "    ";
 /// The columns of a long line that are shown before the spot.

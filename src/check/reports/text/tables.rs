@@ -3,12 +3,12 @@
 use crate::check::grouped::grouped;
 use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::text::{COLUMNS, Paint};
-use crate::check::reports::width::{align_left, align_right, shortened, width, wrapped};
 use crate::check::reports::words::{change, difference, moves, names, of, use_of_budget};
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::for_terminal::Style;
 use crate::core::text::number::thousands;
+use crate::core::text::width::{align_left, align_right, shortened, width, wrapped};
 
 /// The length of a bar.
 const BAR_CELLS: usize = 24;

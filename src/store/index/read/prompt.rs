@@ -6,6 +6,7 @@ use rusqlite::{params, params_from_iter};
 
 use crate::core::note::reference::{Key, ReferenceKind};
 use crate::core::relevance::prompt::{Evidence, Matches, Prompt};
+use crate::core::relevance::telling::{self, TellingWord};
 use crate::core::relevance::walk::{PROMPT_RESTART, walk};
 use crate::core::search::{forms, fulltext};
 use crate::store::index::links::{around, refers};
@@ -28,6 +29,7 @@ const MOST_TITLED: i64 = 40;
 /// A word is rare in at most one of so many notes.
 const RARE_SHARE: i64 = 200;
 const KEPT_KILOBYTES: i64 = 16 * 1024;
+const LONG_BEGINNING_BYTES: usize = 5;
 /// Words in so many notes or more are not counted on.
 const COMMON_FROM: i64 = 1_000;
 
@@ -60,6 +62,46 @@ impl Index {
         let is_sure = named.is_sure;
         let evidence = Evidence { words, other_words, walk: walked, seeds, titles, is_sure };
         Ok(evidence.relevance())
+    }
+
+    /// What a prompt adds to the notes that are worth being added for it alone, after a context without it.
+    pub fn worth_adding(
+        &self,
+        prompt: &Prompt,
+        added: &Matches,
+        n_vaults: usize,
+    ) -> Result<Matches, IndexError> {
+        let n_notes = self.totals()?.notes;
+        let common_from = telling::common_from(n_notes).min(COMMON_FROM);
+        let mut words = Vec::new();
+        for word in prompt.telling() {
+            let (form, n) = self.form(&word)?;
+            let is_whole = form == fulltext::quoted(&word);
+            let is_told = is_whole || forms::beginning(&word).is_some_and(is_long);
+            if is_told && (1..common_from).contains(&n) {
+                words.push(TellingWord { word, notes: self.with_form(&form)? });
+            }
+        }
+        let named = prompt.named(
+            |name| match telling::is_telling_name(name) {
+                true => self.titled(name, n_vaults),
+                false => Ok(Vec::new()),
+            },
+            |_| Ok(false),
+        )?;
+        telling::worth_adding(added, &named, &words, n_notes, |note, word| {
+            let card = self.card(note)?;
+            let word = forms::beginning(word).unwrap_or(word);
+            Ok(fulltext::has_beginning(&card.title, word))
+        })
+    }
+
+    /// The notes with a word in a form that hardly any note has.
+    fn with_form(&self, form: &str) -> Result<Vec<NoteId>, IndexError> {
+        let sql = "SELECT rowid FROM fulltext WHERE fulltext MATCH ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([form], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Copies pages instead of mapping them. A mapped page is checked whenever it is looked at, and the notes around a
@@ -97,10 +139,9 @@ impl Index {
     fn form(&self, term: &str) -> Result<(String, i64), IndexError> {
         let exact = fulltext::quoted(term);
         let n_notes = self.count_up_to(&exact, COMMON_FROM)?;
-        let Some(beginning) = forms::beginning(term).filter(|_| n_notes == 0) else {
+        let Some(forms) = fulltext::forms(term).filter(|_| n_notes == 0) else {
             return Ok((exact, n_notes));
         };
-        let forms = format!("{}*", fulltext::quoted(beginning));
         let n_notes = self.count_up_to(&forms, COMMON_FROM)?;
         Ok((forms, n_notes))
     }
@@ -162,23 +203,34 @@ impl Index {
         notes: &[NoteId],
         n_notes: i64,
     ) -> Result<Matches, IndexError> {
-        let mut words: Vec<(&str, f64)> = Vec::new();
+        let mut words: Vec<(Vec<String>, f64)> = Vec::new();
         for term in terms {
             let n = self.form(term)?.1 as f64;
             let weight = (1.0 + (n_notes as f64 - n + 0.5).max(0.0) / (n + 0.5)).ln();
-            words.push((forms::beginning(term).unwrap_or(term), weight));
+            let mut beginnings = forms::beginnings(term);
+            if beginnings.is_empty() {
+                beginnings.push(term.clone());
+            }
+            words.push((beginnings, weight));
         }
         let all: f64 = words.iter().map(|(_, weight)| weight).sum();
         let mut shares = Matches::new();
         for &note in notes.iter().filter(|_| all > 0.0) {
             let card = self.card(note)?;
             let name = format!("{} {}", card.title, card.path);
-            let in_title = words.iter().filter(|(word, _)| fulltext::has_beginning(&name, word));
+            let has = |word: &String| fulltext::has_beginning(&name, word);
+            let in_title = words.iter().filter(|(beginnings, _)| beginnings.iter().any(has));
             let sum: f64 = in_title.map(|(_, weight)| weight).sum();
             shares.insert(note, sum / all);
         }
         Ok(shares)
     }
+}
+
+/// Whether a beginning is long enough to be one of a word that tells: `test` begins testimonials. In other scripts few letters
+/// say more.
+fn is_long(beginning: &str) -> bool {
+    beginning.len() >= LONG_BEGINNING_BYTES
 }
 
 fn best_first(matches: &Matches) -> Vec<(NoteId, f64)> {

@@ -6,12 +6,12 @@ fn columns(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
 /// Shortens the text to `room` columns, with an ellipsis at the end.
-pub(super) fn shortened(text: &str, room: usize) -> String {
+pub(crate) fn shortened(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
@@ -26,17 +26,17 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
     format!("{kept}…")
 }
 
-pub(super) fn align_left(text: &str, columns: usize) -> String {
+pub(crate) fn align_left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-pub(super) fn align_right(text: &str, columns: usize) -> String {
+pub(crate) fn align_right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// Wraps the text between words into lines of at most `room` columns. A longer word stays whole, so
 /// that it can be copied. All lines but the first start with `indent`, which does not count.
-pub(super) fn wrapped(text: &str, room: usize, indent: &str) -> String {
+pub(crate) fn wrapped(text: &str, room: usize, indent: &str) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
