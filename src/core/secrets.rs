@@ -1,8 +1,8 @@
 //! Finds secrets in text by their shape, and masks them by kind: `[masked: github-token]`.
 //!
 //! It knows shapes and the names in front of values. Behind a name that says that it is a secret, the whole value goes,
-//! unless it is a placeholder, a reference, a type or plain words. Nothing is verified, looked up or learnt: a password
-//! made of a word (`PASSWORD=letmein`) looks like any other word, and stays.
+//! unless it is a placeholder, a reference, a type, a name in code or plain words. Nothing is verified, looked up or learnt: a
+//! password made of a word (`password: letmein`) looks like any other word, and stays, but right behind a variable (`PASSWORD=letmein`).
 //!
 //! It runs in a process that has a few milliseconds in all, so there is no pattern to compile. Each scanner looks at the
 //! few places where its kind of secret can be, and is linear in any text.
@@ -10,21 +10,28 @@
 //! Mask before you cut: half a token has no shape any more.
 
 mod apart;
+mod argument;
 mod assignment;
+mod code;
 mod column;
 mod command;
 mod dictionary;
+mod extent;
 mod hash;
 mod header;
 mod marked;
+mod markup;
 mod name;
 mod pem;
 mod phrase;
 mod placeholder;
 mod rules;
 mod runs;
+mod sign;
 mod signs;
+mod spelling;
 mod tokens;
+mod typed;
 mod url;
 mod value;
 mod word;
@@ -135,6 +142,7 @@ pub fn find(text: &str) -> Vec<FoundSecret> {
     }
     if signs.has_assignment() {
         pem::find_putty(runs.text, &mut all);
+        hash::find_ntlm(runs.text, &mut all);
     }
     let behind_words = tokens::find(&mut runs, &mut all);
     if signs.has_assignment() {

@@ -1,5 +1,6 @@
 //! `kgctx inject` and `kgctx explain`: content, failures, masked secrets, and the HTML page.
 
+mod chosen_secrets;
 mod command;
 mod drawn_secrets;
 mod failures;

@@ -1,12 +1,15 @@
 //! Finds values that stand apart from their names: on the lines below `password:`, or in a field `value` beside a field `name`.
 
 use super::runs::{Runs, leading, trailing};
-use super::{FoundSecret, assignment, name};
+use super::sign::Sign;
+use super::{FoundSecret, assignment, name, value};
 
 /// So many items of a list are looked at.
 const MOST_ITEMS: usize = 64;
 /// The longest indent of a value below its name.
 const MOST_BLANKS: usize = 64;
+/// A longer heading names no secret.
+const LONGEST_HEADING: usize = 128;
 /// The fields that say what the field `value` holds.
 const NAMING: [&[u8]; 4] = [b"name", b"key", b"field", b"variable"];
 
@@ -22,12 +25,31 @@ pub(super) fn beside(text: &[u8], value: &name::Name) -> Option<name::Name> {
     NAMING.contains(&field.flat()).then_some(name)
 }
 
-/// Where the next line begins, if nothing but the mark of a block follows the sign on its own.
-pub(super) fn next_line(text: &[u8], sign: usize) -> Option<usize> {
-    let behind = &text[sign + 1..];
-    let gap = leading(behind, 4, |byte| matches!(byte, b' ' | b'*'));
+/// Where the next line begins, if nothing but the mark of a block follows a colon on its own.
+pub(super) fn next_line(text: &[u8], sign: &Sign) -> Option<usize> {
+    let behind = &text[sign.end..];
+    let gap = leading(behind, MOST_BLANKS, |byte| matches!(byte, b' ' | b'\t' | b'*'));
     let mark = leading(&behind[gap..], 2, |byte| matches!(byte, b'|' | b'>' | b'-' | b'+'));
-    (behind.get(gap + mark) == Some(&b'\n')).then_some(sign + gap + mark + 2)
+    let is_last = sign.is_colon && behind.get(gap + mark) == Some(&b'\n');
+    is_last.then_some(sign.end + gap + mark + 1)
+}
+
+/// Finds the values that are alone below the headings which name them, and look made by a machine.
+pub(super) fn find_below_headings(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
+    let text = runs.text;
+    for hash in memchr::memchr_iter(b'#', text) {
+        if hash > 0 && text[hash - 1] != b'\n' {
+            continue;
+        }
+        let near = &text[hash..text.len().min(hash + LONGEST_HEADING)];
+        let Some(length) = memchr::memchr(b'\n', near) else { continue };
+        let n_found = all.len();
+        below(runs, hash + length, hash + length + 1, all);
+        let is_made = |found: &FoundSecret| value::is_made(&text[found.range.clone()]);
+        if !all[n_found..].iter().all(is_made) {
+            all.truncate(n_found);
+        }
+    }
 }
 
 /// Finds the values below a name that ends at `sign`, if they are alone on their lines: one, or the items of a list.

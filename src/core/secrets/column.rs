@@ -35,6 +35,68 @@ pub(super) fn find(runs: &mut Runs, bar: usize, all: &mut Vec<FoundSecret>) -> u
     row
 }
 
+/// Finds the secrets in lists whose fields are parted by commas, below a line that names them: `user,password`.
+pub(super) fn find_lists(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
+    let text = runs.text;
+    let mut done = 0;
+    for comma in memchr::memchr_iter(b',', text) {
+        // In sentences a blank follows.
+        let is_joined =
+            text.get(comma + 1).is_some_and(|next| next.is_ascii_alphabetic() || *next == b'"');
+        if comma < done || !is_joined {
+            continue;
+        }
+        let start = comma - trailing(&text[..comma], LONGEST_HEAD, |byte| byte != b'\n');
+        let end = line_end(text, comma);
+        done = end;
+        let head = &text[start..end];
+        let is_in_head = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-,\" ".contains(byte);
+        if head.len() <= LONGEST_HEAD && head.iter().all(is_in_head) && end < text.len() {
+            done = below(runs, (start, end), all);
+        }
+    }
+}
+
+/// Finds the secrets below a head of fields. Returns where the list ends.
+fn below(runs: &mut Runs, head: (usize, usize), all: &mut Vec<FoundSecret>) -> usize {
+    let text = runs.text;
+    let mut names = [const { None }; MOST_COLUMNS];
+    let mut has_any = false;
+    let n_fields = fields(text, head).count();
+    for (name, (_, end)) in names.iter_mut().zip(fields(text, head)) {
+        *name = name::before(text, end).filter(name::Name::is_secret);
+        has_any |= name.is_some();
+    }
+    let mut end = head.1;
+    while has_any && end < text.len() {
+        let row = (end + 1, line_end(text, end + 1));
+        if fields(text, row).count() != n_fields {
+            break;
+        }
+        end = row.1;
+        for (name, (start, field_end)) in names.iter().zip(fields(text, row)) {
+            let Some(name) = name else { continue };
+            let found = assignment::judged(runs, start, name).map(|mut found| {
+                found.range.end = found.range.end.min(field_end);
+                found
+            });
+            all.extend(found.filter(|found| !found.range.is_empty()));
+        }
+    }
+    end
+}
+
+/// Where the fields of a row begin and end, between commas.
+fn fields(text: &[u8], row: (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
+    let mut next = Some(row.0);
+    std::iter::from_fn(move || {
+        let from = next?;
+        let comma = memchr::memchr(b',', &text[from..row.1]).map(|length| from + length);
+        next = comma.map(|comma| comma + 1);
+        Some((from, comma.unwrap_or(row.1)))
+    })
+}
+
 /// The line above a row of dashes, and where the line below begins.
 fn head(text: &[u8], bar: usize) -> Option<((usize, usize), usize)> {
     let dashes = leading(&text[bar..], LONGEST_HEAD, |byte| b"|-: \t".contains(&byte));
@@ -55,7 +117,7 @@ fn cells(text: &[u8], start: usize, end: usize) -> impl Iterator<Item = (usize, 
         let bar = memchr::memchr(b'|', &text[from..end]).map(|length| from + length);
         next = bar.map(|bar| bar + 1);
         let to = bar.unwrap_or(end);
-        let is_blank = |byte| byte == b' ';
+        let is_blank = |byte| b" \t".contains(&byte);
         let begins = from + leading(&text[from..to], to - from, is_blank);
         Some((begins, to - trailing(&text[begins..to], to - begins, is_blank)))
     })

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
+use super::extent::{line_of, written};
 use super::runs::{Alphabet, Runs};
 use super::{FoundSecret, assignment, value};
 
@@ -18,7 +19,8 @@ const SHORTEST: usize = 14;
 static FLAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" -"));
 static PASSWORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("password "));
 static PASS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("pass "));
-static ENV: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ENV "));
+static SETTERS: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["ENV ", "setenv ", "set -x ", "set -gx "].map(Finder::new));
 
 /// Words that a password follows, in files of settings and as options: `requirepass VALUE`, `keytool -storepass VALUE`.
 const BEFORE: [&[u8]; 3] = [b"requirepass ", b"storepass ", b"keypass "];
@@ -79,13 +81,16 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     find_variables(runs, all);
 }
 
-/// Finds the values of a `Dockerfile`: `ENV DB_PASSWORD value`.
+/// Finds the values of variables that a `Dockerfile` or a shell sets: `ENV DB_PASSWORD value`, `setenv API_TOKEN value`.
 fn find_variables(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
-    for env in ENV.find_iter(runs.text) {
-        let end = runs.end(Alphabet::Word, env + 4);
-        let is_first = assignment::line_of(&runs.text[..env]).iter().all(|byte| *byte == b' ');
-        if is_first && runs.text[end..].starts_with(b" ") {
-            all.extend(assignment::named(runs, end, end + 1, |_| true));
+    for setter in SETTERS.iter() {
+        for at in setter.find_iter(runs.text) {
+            let end = runs.end(Alphabet::Word, at + setter.needle().len());
+            let line = line_of(&runs.text[..at]);
+            let is_first = line.iter().all(|byte| b" \t$%>".contains(byte));
+            if is_first && runs.text[end..].starts_with(b" ") {
+                all.extend(assignment::named(runs, end, end + 1, |_| true));
+            }
         }
     }
 }
@@ -121,7 +126,7 @@ fn is_in_netrc(before: &[u8]) -> bool {
 
 /// The value at `start`, if it is a password.
 fn judged(runs: &mut Runs, start: usize) -> Option<FoundSecret> {
-    let range = assignment::written(runs, start)?;
+    let range = written(runs, start)?.range;
     let secret = &runs.text[range.clone()];
     value::is_password(secret).then_some(FoundSecret { range, kind: "env-assignment" })
 }

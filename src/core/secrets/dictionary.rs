@@ -35,6 +35,16 @@ pub(super) fn has_words(value: &[u8]) -> bool {
     n_halves <= most && names.filter(is_mixed).count() < 3
 }
 
+/// Whether letters are one word of that dictionary.
+pub(super) fn is_one_token(letters: &[u8]) -> bool {
+    std::str::from_utf8(letters).is_ok_and(|letters| {
+        let small = letters.to_lowercase();
+        [letters, &small, &format!(" {small}")]
+            .iter()
+            .any(|word| tokens::count(Encoding::O200kBase, word) == 1)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,9 @@
 //! Finds hashes of passwords: `$2b$12$…`, `$argon2id$…`, `$6$salt$…`, `{SSHA}…`, `pbkdf2_sha256$…`. Whoever has one can
 //! guess the password at leisure.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use super::FoundSecret;
 use super::runs::leading;
@@ -48,8 +50,30 @@ const METHODS: &[&[u8]] = &[b"scrypt:", b"pbkdf2:"];
 const WERKZEUG: usize = 40;
 /// The longest method with its parameters.
 const LONGEST_METHOD: usize = 40;
+/// What follows the two hashes of Windows. Prepared once: most texts are short.
+static NTLM: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(":::"));
+/// How long each of them is.
+const NTLM_PART: usize = 32;
 /// The shortest salt or key of PostgreSQL.
 const SCRAM_PART: usize = 16;
+
+/// Finds the hashes of Windows, as programs dump them: `kim:1001:LM:NT:::`.
+pub(super) fn find_ntlm(text: &[u8], all: &mut Vec<FoundSecret>) {
+    for end in NTLM.find_iter(text) {
+        let start = end.saturating_sub(2 * NTLM_PART + 1);
+        let parts = &text[start..end];
+        let is_hash =
+            |part: &[u8]| part.len() == NTLM_PART && part.iter().all(u8::is_ascii_hexdigit);
+        if parts.len() > NTLM_PART
+            && parts[NTLM_PART] == b':'
+            && is_hash(&parts[..NTLM_PART])
+            && is_hash(&parts[NTLM_PART + 1..])
+            && text[..start].ends_with(b":")
+        {
+            all.push(FoundSecret { range: start..end, kind: "password-hash" });
+        }
+    }
+}
 
 /// Finds all of them.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::{GeneralPurpose, general_purpose::NO_PAD};
 
 use super::runs::{Alphabet, Runs, contains};
-use super::{FoundSecret, assignment, placeholder, value};
+use super::{FoundSecret, code, extent, placeholder, value};
 
 /// Words that a secret follows.
 const SCHEMES: &[&str] = &["basic ", "bearer ", "token ", "apikey ", "key ", "digest "];
@@ -31,8 +31,11 @@ pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<FoundSecret
         (_, Some(b' ')) => ("bearer-token", scheme + 1),
         _ => ("bearer-token", start),
     };
-    let range = assignment::written(runs, from)?;
+    let range = extent::written(runs, from)?.range;
     let secret = &text[range.clone()];
+    if code::is_code(secret) {
+        return None;
+    }
     let fits = if kind == "basic-auth" { is_basic(secret) } else { value::is_secret(secret) };
     fits.then_some(FoundSecret { range, kind })
 }
@@ -41,7 +44,7 @@ pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<FoundSecret
 pub(super) fn cookie(runs: &mut Runs, start: usize) -> Option<FoundSecret> {
     let sign = runs.end(Alphabet::Url, start);
     runs.text.get(sign).filter(|byte| **byte == b'=')?;
-    let range = assignment::written(runs, sign + 1)?;
+    let range = extent::written(runs, sign + 1)?.range;
     let fits = value::is_made(&runs.text[range.clone()]);
     fits.then_some(FoundSecret { range, kind: "session-cookie" })
 }

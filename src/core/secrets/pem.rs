@@ -54,7 +54,8 @@ pub(super) fn find_putty(text: &[u8], all: &mut Vec<FoundSecret>) {
 fn end_of_key(text: &[u8], at: usize) -> Option<usize> {
     let label = memmem::find(&text[at..text.len().min(at + LONGEST_LABEL)], DASHES)?;
     let label = &text[at..at + label];
-    if !label.ends_with(b"PRIVATE KEY") && !label.ends_with(b"PRIVATE KEY BLOCK") {
+    let endings = [&b"PRIVATE KEY"[..], b"PRIVATE KEY BLOCK", b"OpenVPN Static key V1"];
+    if !endings.iter().any(|ending| label.ends_with(ending)) {
         return None;
     }
     let body = at + label.len() + DASHES.len();
@@ -73,7 +74,7 @@ fn end_of_key(text: &[u8], at: usize) -> Option<usize> {
 /// Where the END marker that begins at `close` ends. A marker that was cut ends where its letters do.
 fn end_of_armour(text: &[u8], close: usize) -> usize {
     let from = close + DASHES.len();
-    let is_label = |byte: u8| byte.is_ascii_uppercase() || byte == b' ';
+    let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b' ';
     let end = from + leading(&text[from..], LONGEST_LABEL, is_label);
     end + leading(&text[end..], DASHES.len(), |byte| byte == b'-')
 }

@@ -1,7 +1,7 @@
 //! Tells what stands in for a value from a value: `your-token`, `${TOKEN}`, `<api-key>`, `xxxx`.
 
 use super::runs::{leading, trailing};
-use super::value::{LOOKED_AT, is_letter};
+use super::value::{LOOKED_AT, is_known, is_letter};
 use super::word::is_wordy;
 use crate::core::text::words::words;
 
@@ -56,7 +56,13 @@ fn is_metavariable(value: &[u8]) -> bool {
 fn is_bracketed(value: &[u8]) -> bool {
     let list = leading(value, 3, |byte| b"[(\"'".contains(&byte));
     let Some(name) = value[list..].strip_prefix(b"<") else { return false };
-    let length = leading(name, 64, |byte| is_letter(byte) || b"_-.:|/ ".contains(&byte));
+    let is_in = |byte| is_letter(byte) || byte.is_ascii_digit() || b"_-.:|/ ".contains(&byte);
+    let length = leading(name, 64, is_in);
+    let has_digits = name[..length].iter().any(u8::is_ascii_digit);
+    let mut parts = name[..length].split(|byte| b"_-.:|/ ".contains(byte));
+    if has_digits && !parts.all(|part| part.is_empty() || is_wordy(part) || is_known(part)) {
+        return false;
+    }
     let mut words = name[..length].split(|byte| !is_letter(*byte));
     let behind = &name[length..];
     // What ends a value without quotes may have cut off the last bracket.

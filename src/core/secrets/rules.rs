@@ -69,6 +69,13 @@ const OLD_1PASSWORD: &[Piece] = &[piece("-", Upper, 11, 11), FIVE, FIVE, FIVE];
 const FIVE: Piece = piece("-", Upper, 5, 5);
 const TELEGRAM: &[Piece] = &[piece(":AA", Url, 33, 33)];
 
+/// How GitLab's tokens begin: those of people, deployments, runners, feeds, jobs, triggers, applications, mail, agents, service
+/// accounts, feature flags, and routable ones.
+const GITLAB: &[&str] = &[
+    "glpat-", "gldt-", "glrt-", "glrtr-", "glft-", "glcbt-", "glptt-", "gloas-", "glimt-",
+    "glagent-", "glsoat-", "glffct-", "glwt-",
+];
+
 /// All kinds. Of two that fit the same place, the first is taken.
 pub(super) static RULES: &[Rule] = &[
     // Clouds.
@@ -106,22 +113,20 @@ pub(super) static RULES: &[Rule] = &[
     token("gitlab-token", &["glpat-"], Url, 20, ANY).then(&[piece(".", Alnum, 9, 9)]),
     token("gitlab-token", &["glpat-"], Url, 20, ANY)
         .then(&[piece(".", Alnum, 2, 2), piece(".", Alnum, 7, 9)]),
-    token("gitlab-token", &["glpat-", "gldt-", "glrt-", "glft-", "glcbt-"], Url, 20, ANY),
-    token("gitlab-token", &["glptt-"], Hex, 40, 40),
-    token("gitlab-token", &["gloas-"], Hex, 64, 64),
-    token("gitlab-token", &["glimt-"], Url, 25, ANY),
-    token("gitlab-token", &["glagent-"], Url, 50, ANY),
-    token("gitlab-token", &["glsoat-"], Url, 20, ANY),
+    token("gitlab-token", GITLAB, Url, 20, ANY),
     token("gitlab-token", &["GR1348941"], Url, 20, 20),
-    token("atlassian-token", &["ATATT3"], Url, 60, ANY),
+    token("atlassian-token", &["ATATT3", "ATCTT3"], Url, 60, ANY),
     token("bitbucket-token", &["ATBB"], Alnum, 32, ANY),
     token("npm-token", &["npm_"], Alnum, 36, 36),
     token("pypi-token", &["pypi-AgE"], Url, 50, ANY),
     token("crates-io-token", &["cio"], Alnum, 32, 32).weak(),
     token("rubygems-key", &["rubygems_"], Hex, 48, 48),
-    token("docker-token", &["dckr_pat_"], Url, 27, ANY),
+    token("docker-token", &["dckr_pat_", "dckr_oat_"], Url, 27, ANY),
     token("circleci-token", &["CCIPAT_"], Alnum, 20, ANY).then(&[piece("_", Hex, 40, 40)]),
     token("nuget-key", &["oy2"], Alnum, 43, 43),
+    token("sonar-token", &["squ_", "sqp_", "sqa_"], Hex, 40, 40),
+    token("buildkite-token", &["bkua_"], Hex, 40, 40),
+    token("clojars-token", &["CLOJARS_"], Hex, 60, 60),
     token("sourcegraph-token", &["sgp_"], Word, 40, ANY),
     // Models.
     token("anthropic-key", &["sk-ant-"], Url, 32, ANY),
@@ -133,6 +138,7 @@ pub(super) static RULES: &[Rule] = &[
     token("xai-key", &["xai-"], Alnum, 70, 90),
     token("perplexity-key", &["pplx-"], Alnum, 40, 60),
     token("replicate-token", &["r8_"], Alnum, 37, 40),
+    token("pinecone-key", &["pcsk_"], Word, 40, ANY),
     token("nvidia-key", &["nvapi-"], Url, 60, ANY),
     // Payment, mail, chat.
     // A test key moves no money, but it reads and writes a real account.
@@ -167,6 +173,7 @@ pub(super) static RULES: &[Rule] = &[
     token("telegram-bot-token", &["bot"], Digits, 8, 10).then(TELEGRAM).behind(),
     // Work.
     token("linear-key", &["lin_api_", "lin_oauth_"], Alnum, 40, ANY),
+    token("contentful-token", &["CFPAT-"], Url, 43, ANY),
     token("notion-token", &["ntn_"], Alnum, 40, ANY),
     token("notion-token", &["secret_"], Alnum, 43, 43).weak(),
     token("airtable-token", &["pat"], Alnum, 14, 14).then(&[piece(".", Hex, 64, 64)]).weak(),

@@ -99,6 +99,34 @@ pub(super) fn trailing(text: &[u8], most: usize, test: impl Fn(u8) -> bool) -> u
     text.iter().rev().take(most).take_while(|byte| test(**byte)).count()
 }
 
+/// How many bytes of blanks a text begins with, at most some `most`: those that break no line.
+pub(super) fn blanks(text: &[u8], most: usize) -> usize {
+    let mut length = 0;
+    while length < most {
+        length += match &text[length..] {
+            [b' ' | b'\t', ..] => 1,
+            [0xc2, 0xa0, ..] => 2,
+            [0xe2, 0x80, 0xaf, ..] | [0xe3, 0x80, 0x80, ..] => 3,
+            _ => break,
+        };
+    }
+    length
+}
+
+/// The same at its end.
+pub(super) fn blanks_before(text: &[u8], most: usize) -> usize {
+    let mut length = 0;
+    while length < most {
+        length += match &text[..text.len() - length] {
+            [.., b' ' | b'\t'] => 1,
+            [.., 0xc2, 0xa0] => 2,
+            [.., 0xe2, 0x80, 0xaf] | [.., 0xe3, 0x80, 0x80] => 3,
+            _ => break,
+        };
+    }
+    length
+}
+
 /// Whether a byte is in a set.
 pub(super) fn contains(alphabet: Alphabet, byte: u8) -> bool {
     SETS[byte as usize] & (1 << alphabet as u16) != 0

@@ -1,17 +1,20 @@
 //! The signs without which most scanners find nothing. Most texts are names of links and lines of notes, and looking once
 //! for all signs costs less than one search that finds nothing.
 
+use super::sign::FULL_WIDTH;
+
 /// Longer texts have most signs.
 const LONGEST_LOOKED_AT: usize = 256;
 
 const DASH: u8 = 1;
 /// `$` and `{`, with which hashes begin.
 const HASH: u8 = 1 << 1;
-/// `=` and `:`.
+/// `=` and `:`, also of full width.
 const ASSIGNMENT: u8 = 1 << 2;
 /// `|` and `>`, which end a cell or a tag.
 const CELL: u8 = 1 << 3;
 const BLANK: u8 = 1 << 4;
+const QUOTE: u8 = 1 << 5;
 
 /// For each byte the sign that it is.
 static SIGNS: [u8; 256] = {
@@ -24,6 +27,9 @@ static SIGNS: [u8; 256] = {
     signs[b'|' as usize] = CELL;
     signs[b'>' as usize] = CELL;
     signs[b' ' as usize] = BLANK;
+    signs[b'"' as usize] = QUOTE;
+    signs[b'\'' as usize] = QUOTE;
+    signs[FULL_WIDTH as usize] = ASSIGNMENT;
     signs
 };
 
@@ -55,6 +61,10 @@ impl Signs {
 
     pub(super) fn has_cell(self) -> bool {
         self.0 & CELL != 0
+    }
+
+    pub(super) fn has_quote(self) -> bool {
+        self.0 & QUOTE != 0
     }
 
     pub(super) fn has_blank(self) -> bool {

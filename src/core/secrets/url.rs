@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use super::runs::{leading, trailing};
-use super::{FoundSecret, placeholder};
+use super::{FoundSecret, placeholder, value};
 use crate::core::text::words::words;
 
 /// Placeholders for passwords.
-static STAND_INS: [&str; 12] =
-    words("password passwd pass pwd pw secret token mypassword pat p x key");
+static STAND_INS: [&str; 13] =
+    words("password passwd pass pwd pw secret token mypassword pat p x key secret_access_key");
 /// Words in front of these: `userPassword`, `bot_api_key`.
 static OWNERS: [&str; 6] = words("user bot api your my the");
+
+/// A shorter name before a host is a user's.
+const SHORTEST_TOKEN: usize = 20;
 
 /// Finds the passwords of all addresses.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
@@ -33,7 +36,12 @@ fn password(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     text[..start - 3].last().filter(|byte| byte.is_ascii_alphanumeric())?;
     // The last `@`: people forget to code the one in their password.
     let host = start + memchr::memrchr(b'@', &text[start..end])?;
-    let colon = start + memchr::memchr(b':', &text[start..host])?;
+    let Some(colon) = memchr::memchr(b':', &text[start..host]).map(|at| start + at) else {
+        // `https://TOKEN@github.com`.
+        let user = &text[start..host];
+        let is_token = user.len() >= SHORTEST_TOKEN && value::is_secret(user);
+        return is_token.then_some(start..host);
+    };
     let (user, password) = (&text[start..colon], &text[colon + 1..host]);
     let digits = leading(password, usize::MAX, |byte| byte.is_ascii_digit());
     let is_port = digits > 0 && matches!(password.get(digits), Some(b'?' | b'#' | b'&'));

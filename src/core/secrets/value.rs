@@ -1,6 +1,8 @@
 //! Judges a value: is it a secret, or a placeholder, a reference, a type or plain words?
 
-use super::dictionary::has_words;
+use super::LONGEST_WORD;
+use super::code::ends_in_secret;
+use super::dictionary::{has_words, is_one_token};
 use super::placeholder::is_placeholder;
 use super::runs::{leading, trailing};
 use super::word::{is_wordy, spoken};
@@ -20,6 +22,16 @@ static WORDS: [&str; 29] = words(
      web3 x509v3 x25519 sha3",
 );
 
+/// What says that there is no secret, or of which type it is.
+static LITERALS: [&str; 29] = words(
+    "true false null none nil undefined empty unset disabled enabled required optional string bytes number integer \
+     boolean text value hidden unknown basic bearer default auto file foobar testing abc123",
+);
+/// A word that ends so names a secret, or the account that everyone has.
+static NAMING: [&str; 14] = words(
+    "password passwd passwort pass pwd secret token key credentials creds postgres admin root guest",
+);
+
 /// How many bytes of a value are in parts that look random.
 pub(super) fn random(value: &[u8]) -> usize {
     let value = &value[..value.len().min(LOOKED_AT)];
@@ -35,6 +47,14 @@ pub(super) fn begins_with_word(value: &[u8]) -> bool {
 /// The same for a value in a sentence, where words are longer.
 pub(super) fn begins_with_prose(value: &[u8]) -> bool {
     begins_with_letters(value, 16)
+}
+
+/// Whether a value may look made by a machine, as its first word tells: it has a digit, or a capital within.
+pub(super) fn may_be_made(value: &[u8]) -> bool {
+    let word = leading(value, LOOKED_AT, |byte| byte > b' ');
+    let word = &value[..word];
+    word.len() >= SHORTEST
+        && (word.iter().any(u8::is_ascii_digit) || word[1..].iter().any(u8::is_ascii_uppercase))
 }
 
 fn begins_with_letters(value: &[u8], most: usize) -> bool {
@@ -85,13 +105,47 @@ pub(super) fn is_secret(value: &[u8]) -> bool {
     value.len() >= SHORTEST && is_written_out(value) && is_made()
 }
 
+/// The same behind the name of a variable that holds a secret and nothing else, right behind the sign: `PASSWORD=letmein`. There
+/// a word is a secret, too, unless it names one or says that there is none.
+pub(super) fn is_sure(value: &[u8]) -> bool {
+    let is_one_of = |words: &[&str]| words.iter().any(|w| value.eq_ignore_ascii_case(w.as_bytes()));
+    // `prod/db/password`, `os.environ`, `vault:secret/app`.
+    let is_reference = || value.iter().any(|byte| b"/.:|(".contains(byte)) && is_plain(value);
+    let is_named = || {
+        let small = value.to_ascii_lowercase();
+        let mut parts = small.split(|byte| !byte.is_ascii_alphabetic());
+        let n_digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+        n_digits < 2
+            && is_plain(value)
+            && parts.any(|part| NAMING.iter().any(|word| part.ends_with(word.as_bytes())))
+    };
+    // `VOTRE_JETON_ICI`.
+    let is_told = value.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+        && value.iter().filter(|byte| **byte == b'_').count() >= 2;
+    value.len() >= 5
+        && is_written_out(value)
+        && !is_told
+        && !is_one_of(&LITERALS)
+        && !is_reference()
+        && !is_named()
+        && match (has_blanks(value), is_number(value)) {
+            (true, _) => is_password(value),
+            (_, true) => value.len() >= 6,
+            _ => true,
+        }
+}
+
 /// The same behind a password's name: people choose shorter ones, made of words.
 pub(super) fn is_password(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     let chosen = match makeup.separators {
         0 => makeup.is_mixed || makeup.has_letters && makeup.specials_within > 0,
-        // `step-2` is a name. `blue-Kestrel-42!` is not.
-        _ => makeup.is_mixed && makeup.specials > 0 && !is_mail_address(value),
+        // `step-2` is a name. `blue-Kestrel-42!` and `Kestrel-garden7803` are not.
+        _ => {
+            makeup.is_mixed
+                && (makeup.specials > 0 || has_numbered_word(value))
+                && !is_mail_address(value)
+        }
     };
     let is_one = || match has_blanks(value) {
         true => is_phrase(value, |part| Makeup::of(part).is_mixed && !is_known(part)),
@@ -100,7 +154,17 @@ pub(super) fn is_password(value: &[u8]) -> bool {
     value.len() >= 6 && is_written_out(value) && is_one()
 }
 
-fn is_known(value: &[u8]) -> bool {
+/// Whether a number of several digits is joined to a word: in names a sign parts them.
+fn has_numbered_word(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
+    !value.contains(&b'/')
+        && parts.any(|part| {
+            let digits = trailing(part, part.len(), |byte| byte.is_ascii_digit());
+            digits >= 2 && part.len() - digits >= 3 && !is_known(part)
+        })
+}
+
+pub(super) fn is_known(value: &[u8]) -> bool {
     WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
 }
 
@@ -127,10 +191,25 @@ fn is_phrase(value: &[u8], is_chosen: impl Fn(&[u8]) -> bool) -> bool {
     value.len() <= LONGEST_PHRASE && n_odd * 3 >= value.len()
 }
 
+/// Whether letters and digits are a number, or a word that ends in one: `staging2`.
+fn is_numbered_word(run: &[u8]) -> bool {
+    let digits = trailing(run, run.len(), |byte| byte.is_ascii_digit());
+    let word = &run[..run.len() - digits];
+    word.is_empty()
+        || (run.len() < SHORTEST || run.len() >= LONGEST_WORD) && is_wordy(run)
+        || (1..=4).contains(&digits) && word.len() >= 3 && is_wordy(word) && is_one_token(word)
+}
+
 /// Whether a value consists of words, numbers, and the signs between them: `us-east-1`, `Option<String>`, `10.0.0.1`.
 fn is_plain(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
     let is_in_run = |byte: &u8| is_letter(*byte) || byte.is_ascii_digit();
+    if is_known(value) {
+        return true;
+    }
+    if value.iter().all(is_in_run) && !value.iter().all(|byte| is_letter(*byte)) {
+        return is_numbered_word(value);
+    }
     let (mut n_spoken, mut n_signs, mut is_code) = (0, 0, false);
     for run in value.chunk_by(|a, b| is_in_run(a) == is_in_run(b)) {
         if !is_in_run(&run[0]) {
@@ -148,18 +227,6 @@ fn is_plain(value: &[u8]) -> bool {
     let is_name =
         n_signs * 3 <= value.len() && !is_code && (is_one_case || n_spoken * 3 >= value.len());
     (is_name || n_spoken * 3 > value.len() * 2) && has_words(value)
-}
-
-/// Whether words are written like `Vec<u8>` or `[]byte`.
-fn is_type(value: &[u8]) -> bool {
-    let bare = &value[leading(value, 4, |byte| b"[]*&".contains(&byte))..];
-    if bare.len() < value.len() {
-        return bare.len() > 2 && bare.iter().all(u8::is_ascii_alphabetic) && is_wordy(bare);
-    }
-    let open = leading(value, 32, |byte| byte.is_ascii_alphabetic());
-    let is_word = |run: &[u8]| run.is_empty() || is_wordy(run);
-    let mut runs = value.split(|byte| !byte.is_ascii_alphanumeric());
-    open >= 3 && value.get(open) == Some(&b'<') && value.ends_with(b">") && runs.all(is_word)
 }
 
 fn is_mail_address(value: &[u8]) -> bool {
@@ -203,69 +270,19 @@ fn is_written_out(value: &[u8]) -> bool {
     let is_in_link =
         |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || b"[] _-#|/.".contains(byte);
     let link = value.starts_with(b"[[") && value.iter().all(is_in_link);
+    // `[a-z0-9]+`.
+    let is_pattern = memchr::memchr_iter(b'[', value).any(|at| {
+        [&b"[a-z"[..], b"[A-Z", b"[0-9"].iter().any(|sign| value[at..].starts_with(sign))
+    });
     !colour
         && !link
+        && !is_pattern
+        && !ends_in_secret(value)
+        && !value.starts_with(b" ")
         && !is_address(value)
         && !is_placeholder(value)
         // Dots and bullets in place of a password.
         && value.iter().any(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// Whether a value without quotes is code: what a function returns, a part of something, a type.
-pub(super) fn is_code(value: &[u8]) -> bool {
-    let value = &value[..value.len().min(LOOKED_AT)];
-    is_type(value) || is_call(value) || is_getter(value) || is_count(value)
-}
-
-/// `getCsrfToken()`, also where the name is no plain words.
-fn is_getter(value: &[u8]) -> bool {
-    let rest =
-        [&b"get"[..], b"fetch", b"load", b"read"].iter().find_map(|verb| value.strip_prefix(*verb));
-    let Some(rest) =
-        rest.filter(|rest| rest.first().is_some_and(|c| c.is_ascii_uppercase() || *c == b'_'))
-    else {
-        return false;
-    };
-    let name = leading(rest, 64, |byte| is_letter(byte) || byte == b'_');
-    rest.get(name) == Some(&b'(') && !rest[name..].iter().any(u8::is_ascii_alphanumeric)
-}
-
-/// A number in JSON, before the next member: `14,"completion_tokens":8`. A list of a few digits: `['123'`.
-fn is_count(value: &[u8]) -> bool {
-    let digits = leading(value, 20, |byte| byte.is_ascii_digit());
-    let is_in_list = |byte: &u8| byte.is_ascii_digit() || b"[]()'\",".contains(byte);
-    let is_list = || {
-        value.starts_with(b"[")
-            && value.iter().all(is_in_list)
-            && value.iter().filter(|byte| byte.is_ascii_digit()).count() < 6
-    };
-    (1..=6).contains(&digits) && value[digits..].starts_with(b",\"") || is_list()
-}
-
-/// `getpass()`, `settings.db["key"]`, `()=>unknown`.
-fn is_call(value: &[u8]) -> bool {
-    if value.starts_with(b"()") {
-        return true;
-    }
-    let joins = |byte: &u8| b"_.:->!$".contains(byte);
-    let is_called = |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || joins(byte);
-    let Some(open) = value.iter().position(|byte| !is_called(byte)) else { return false };
-    let (name, arguments) = (&value[..open], &value[open + 1..]);
-    let mut parts = name.split(joins).filter(|part| !part.is_empty());
-    let n_spoken: usize = parts.clone().map(spoken).sum();
-    let is_method = || is_known(name);
-    let is_named =
-        n_spoken >= 4 || is_method() || [&b"env"[..], b"get", b"var", b"new"].contains(&name);
-    let mut words = arguments.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
-    let is_quoted = matches!(arguments.first(), Some(b'"' | b'\'' | b'`'));
-    let opens = match value[open] {
-        b'[' | b'{' => is_quoted || arguments.first().is_none_or(u8::is_ascii_alphabetic),
-        sign => sign == b'(',
-    };
-    opens
-        && is_named
-        && parts.all(is_wordy)
-        && (is_quoted || n_spoken >= 8 || words.all(|word| word.is_empty() || is_wordy(word)))
 }
 
 /// Whether letters and digits take turns as they do in no word.
@@ -329,12 +346,38 @@ mod tests {
     }
 
     #[test]
+    fn behind_the_name_of_a_variable_a_word_is_a_secret() {
+        for secret in ["letmein", "kestrel-garden-lamp", "ab3de7gh", "Sommer2026", "123456"] {
+            assert!(is_sure(secret.as_bytes()), "{secret}");
+        }
+        for other in [
+            "true",
+            "none",
+            "8192",
+            "postgres",
+            "password",
+            "my-secret-key",
+            "db_password",
+            "VOTRE_JETON_ICI",
+            "/run/secrets/db",
+            "prod/db/app",
+            "vault:secret/app",
+            "changeme",
+            "$PASSWORD",
+        ] {
+            assert!(!is_sure(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
     fn passwords_are_chosen_by_people() {
         for chosen in [
             "hunter2",
             "P@ssword",
             "Summer2026!",
             "blue-Kestrel-42!",
+            "Kestrel-garden7803",
+            "ldEasNoNxPrü",
             "kite7Runner",
             "q7Rz-2mXk-9TbWx8Lp",
         ] {
@@ -358,22 +401,6 @@ mod tests {
             "&mut",
         ] {
             assert!(!is_password(other.as_bytes()), "{other}");
-        }
-    }
-
-    #[test]
-    fn code_is_no_secret() {
-        for code in [
-            "getpass2()",
-            "os.environ[\"X\"",
-            "Vec<u8>",
-            "env(\"A1\"",
-            "ec.generate_key(ec.SECP256R1(",
-        ] {
-            assert!(is_code(code.as_bytes()), "{code}");
-        }
-        for drawn in ["RSEKO(c)J~~}7mUg", "a(b", "q7Rz(x)", "Ab<c"] {
-            assert!(!is_code(drawn.as_bytes()), "{drawn}");
         }
     }
 }

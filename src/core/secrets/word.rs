@@ -80,7 +80,7 @@ fn is_one_case(letters: &[u8]) -> bool {
 /// Whether letters are a word or words written together.
 fn is_name(letters: &[u8]) -> bool {
     if !letters.is_ascii() {
-        return true;
+        return !has_inner_capital(letters);
     }
     if is_one_case(letters) {
         return letters.len() < LONGEST_ABBREVIATION || is_spoken(letters, letters.len() / 5);
@@ -112,6 +112,13 @@ fn is_name(letters: &[u8]) -> bool {
     }
     // Among several words an abbreviation of its own is believed.
     n_words > 0 && (n_unknown == 0 || n_words >= 3)
+}
+
+/// Whether a capital follows a small letter, also of other alphabets than ours.
+fn has_inner_capital(letters: &[u8]) -> bool {
+    let letters = String::from_utf8_lossy(letters);
+    let mut pairs = letters.chars().zip(letters.chars().skip(1));
+    pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 /// Whether letters can be spoken. At most `most_odd` pairs of them are such as words do not have.

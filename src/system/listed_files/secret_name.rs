@@ -5,13 +5,16 @@ use std::path::Path;
 use crate::core::text::words::words;
 
 /// Whole file names.
-static NAMES: [&str; 45] = words(
+static NAMES: [&str; 62] = words(
     ".env .envrc .netrc _netrc .npmrc .yarnrc.yml .pypirc .pgpass pgpass.conf .my.cnf .mylogin.cnf .htpasswd .dockercfg \
      .dockerconfigjson .git-credentials .vault-token .boto .s3cfg .terraformrc terraform.rc .gem_credentials auth.json \
      kubeconfig secring.gpg master.key local.settings.json wp-config.php .passwd-s3fs \
      application_default_credentials.json client_secret.json accesstokens.json azureprofile.json \
      .rclone.conf rclone.conf .vault_pass .vault-pass .ansible_vault_pass token.json tokens.json token.txt \
-     .bash_history .zsh_history .psql_history .mysql_history talosconfig",
+     .bash_history .zsh_history .psql_history .mysql_history talosconfig \
+     .secrets .claude.json oauth_creds.json .dev.vars .envrc.local .token .api_key rootkey.csv keystore.properties .databrickscfg \
+     .msmtprc apikey.txt .authinfo .authinfo.gpg \
+     accesskeys.csv .htdigest .smbcredentials",
 );
 /// Endings of file names.
 static ENDINGS: [&str; 25] = words(
@@ -26,7 +29,13 @@ const BEGINNINGS: &[(&str, &[&str])] = &[
     ("service_account", &[".json"]),
     ("serviceaccount", &[".json"]),
     ("client_secret", &[".json"]),
-    ("kubeconfig", &["", ".yml", ".yaml"]),
+    ("kubeconfig", &["", ".yml", ".yaml", ".json"]),
+    (".envrc", &[""]),
+    (".dev.vars", &[""]),
+    ("api_key", &[".txt", ".json"]),
+    ("api_keys", &[".txt", ".json", ".csv"]),
+    ("api-key", &[".txt", ".json"]),
+    ("api-keys", &[".txt", ".json", ".csv"]),
     ("passwords", &[".txt", ".csv", ".json", ".yml", ".yaml"]),
     ("password", &[".txt", ".csv"]),
     ("wg", &[".conf"]),
@@ -34,6 +43,15 @@ const BEGINNINGS: &[(&str, &[&str])] = &[
 ];
 /// Words of file names whose files contain secrets if they have one of the endings of data.
 const WORDS: &[&str] = &["secret", "secrets", "credentials"];
+/// Files whose names are secret in the folder of a program.
+const OF_PROGRAMS: &[(&str, &str)] = &[
+    (".docker", "config.json"),
+    ("gh", "hosts.yml"),
+    (".m2", "settings.xml"),
+    ("age", "keys.txt"),
+    (".gradle", "gradle.properties"),
+    (".cargo", "credentials.toml"),
+];
 /// The endings of files with data.
 const DATA: &[&str] =
     &["json", "yml", "yaml", "toml", "ini", "properties", "exs", "xml", "txt", "env", "enc"];
@@ -53,7 +71,7 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     // Its other files are often those with which a project is built.
     let is_in =
         |name: &str, folder: &str| file == name && names.last().is_some_and(|is| is == folder);
-    let is_of_program = is_in("config.json", ".docker") || is_in("hosts.yml", "gh");
+    let is_of_program = OF_PROGRAMS.iter().any(|(folder, file)| is_in(file, folder));
     let is_in_secret_folder = names.iter().any(|folder| FOLDERS.contains(&folder.as_str()));
     let mut name = file.as_str();
     while let Some(shorter) = BACKUPS.iter().find_map(|backup| name.strip_suffix(backup)) {
@@ -84,17 +102,23 @@ fn is_secret_file(file: &str) -> bool {
                     })
         })
     };
+    // `kubeconfig.prod`; but `kubeconfig.md` explains one.
+    let is_kubeconfig = file.strip_prefix("kubeconfig.").is_some_and(|stage| {
+        ["prod", "production", "dev", "staging", "stage", "test", "local"].contains(&stage)
+    });
     // `app-secrets.yaml`, `prod.secret.exs`, `.secrets.toml`.
     let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
     let is_data =
         DATA.contains(&ending) && stem.split(['.', '-', '_']).any(|word| WORDS.contains(&word));
     // The key of an account: `gcp-key.json`.
-    let is_account_key = ["-key.json", "_key.json"].iter().any(|end| file.ends_with(end))
-        && !file.contains("public");
+    let is_account_key =
+        ["-key.json", "_key.json", "accountkey.json"].iter().any(|end| file.ends_with(end))
+            && !file.contains("public");
     !is_template
         && (is_key
             || is_data
             || is_account_key
+            || is_kubeconfig
             || file.contains("-firebase-adminsdk-") && ending == "json"
             || [".env.", ".env_", ".env-"].iter().any(|start| file.starts_with(start))
             || file.starts_with("credentials")
@@ -167,6 +191,23 @@ mod tests {
             "terraform.tfstate.backup",
             ".config/gh/hosts.yml",
             ".aws/config",
+            "serviceAccountKey.json",
+            ".secrets",
+            ".claude.json",
+            ".gemini/oauth_creds.json",
+            ".dev.vars",
+            ".m2/settings.xml",
+            ".envrc.local",
+            "kubeconfig.prod",
+            "api_key.txt",
+            "api-keys.txt",
+            ".token",
+            "rootkey.csv",
+            "keystore.properties",
+            "sops/age/keys.txt",
+            ".databrickscfg",
+            ".msmtprc",
+            ".cargo/credentials.toml",
             "a/.ssh/known_hosts",
             ".git/config",
         ] {
@@ -205,6 +246,19 @@ mod tests {
             "src/key.rs",
             "a.env/b",
             "aws/config",
+            "settings.xml",
+            "keys.txt",
+            "age/README.md",
+            "claude.json",
+            "api_key.md",
+            "api_keys.rs",
+            "token.rs",
+            "kubeconfig.rs",
+            ".envrc.example",
+            ".dev.vars.example",
+            "tokens.csv.md",
+            "keystore.rs",
+            "src/token.txt.rs",
             "src/credentials/store.rs",
             ".github/workflows/ci.yml",
             ".gitignore",

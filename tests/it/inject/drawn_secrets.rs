@@ -4,21 +4,21 @@
 use kgctx::core::secrets;
 
 /// For each form.
-const DRAWN: usize = 1_000;
+pub(super) const DRAWN: usize = 1_000;
 /// At most one of so many may stay.
-const LEAKED: usize = 1_000;
+pub(super) const LEAKED: usize = 1_000;
 
-const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+pub(super) const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
-const DIGITS: &str = "0123456789";
-const HEX: &str = "0123456789abcdef";
+pub(super) const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+pub(super) const DIGITS: &str = "0123456789";
+pub(super) const HEX: &str = "0123456789abcdef";
 
 /// A small generator (splitmix64).
-struct Lot(u64);
+pub(super) struct Lot(pub(super) u64);
 
 impl Lot {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,13 +26,13 @@ impl Lot {
         z ^ (z >> 31)
     }
 
-    fn draw(&mut self, alphabet: &str, length: usize) -> String {
+    pub(super) fn draw(&mut self, alphabet: &str, length: usize) -> String {
         let signs: Vec<char> = alphabet.chars().collect();
         (0..length).map(|_| signs[(self.next() % signs.len() as u64) as usize]).collect()
     }
 }
 
-fn alnum() -> String {
+pub(super) fn alnum() -> String {
     format!("{LETTERS}{DIGITS}")
 }
 
