@@ -12,9 +12,13 @@ const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_note_of_many_links_takes_no_square_time() {
-    let forms =
-        ["`src/gone.rs` `src/#.rs` ", "$1 [x](gone-#.md) ", "[x](#.md) password=hunter#Zq9 "];
-    for form in forms.into_iter().chain(["`[x](gone-#.md)` [x](gone-#.md) [[gone-#]] "]) {
+    // A larger file than these make at full size is not read.
+    for form in [
+        "`src/gone.rs` `src/#.rs` ",
+        "$1 [x](gone-#.md) ",
+        "[x](#) password=h#Zq9 ",
+        "`[x](#.md)` [x](#.md) ",
+    ] {
         let time_for = |n_links: usize| {
             let scratch = Scratch::new();
             let mut text = String::new();
