@@ -361,7 +361,8 @@ fn is_placeholder(target: &str) -> bool {
 
 /// Whether a target names something of a program, as in the documentation of Rust's crates.
 fn is_of_rustdoc(target: &str) -> bool {
-    target.contains("::") || target.starts_with('`') || matches!(target, "crate" | "self" | "super")
+    let is_path = target.contains("::") && !target.contains([' ', '/', '.']);
+    is_path || target.starts_with('`') || matches!(target, "crate" | "self" | "super")
 }
 
 /// The paths that a link may mean that leaves out the ending or the name of a folder's page.
