@@ -364,7 +364,7 @@ fn given(place: &Place, injection: Injection) -> BridgeContext {
 
 /// The one line for the user of a session that gets nothing, because nobody knows where kgctx's files are.
 fn homeless_notice(environment: &Environment) -> Option<String> {
-    environment.path("KGCTX_HOME")?;
+    environment.path("KGCTX_HOME").or_else(|| environment.path("HOME"))?;
     let reason = Directories::locate(environment).err()?;
     Some(format!("kgctx: no context in this session: {reason}"))
 }

@@ -51,7 +51,10 @@ impl Repository {
         // Where the user's home folder is must not matter in a project.
         let home = facts.home.take();
         let repository = facts.repository.as_ref();
-        let repository = repository.filter(|repository| repository.layout != Layout::Bare);
+        let repository = repository.filter(|repository| {
+            repository.layout != Layout::Bare
+                && !is_too_large(&repository.checkout, home.as_deref())
+        });
         let top = match repository {
             Some(repository) => repository.checkout.as_path(),
             None => folder_of_project(&facts, home.as_deref())?,
@@ -119,18 +122,19 @@ impl Repository {
     }
 }
 
-/// The project around a folder that is in no repository. Refuses the folder of all files, and one
-/// with all files of the user: to list them takes minutes. (A repository says what belongs to it.)
+/// Whether a folder has all files, or all files of the user: to list them takes minutes.
+fn is_too_large(folder: &Path, home: Option<&Path>) -> bool {
+    folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
+}
+
+/// The project around a folder that is in no repository, or only in one of too many files. Refuses a folder of too many.
 fn folder_of_project<'f>(
     facts: &'f FolderFacts,
     home: Option<&Path>,
 ) -> Result<&'f Path, CheckError> {
-    let is_too_large = |folder: &Path| {
-        folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
-    };
-    let marked = facts.marked.as_deref().filter(|marked| !is_too_large(marked));
+    let marked = facts.marked.as_deref().filter(|marked| !is_too_large(marked, home));
     let folder = marked.unwrap_or(&facts.folder);
-    if is_too_large(folder) {
+    if is_too_large(folder, home) {
         return Err(CheckError::Wrong(format!(
             "{} is not a project, and your home folder is in it; run this in a project, or pass its folder with --dir",
             folder.display()

@@ -111,7 +111,7 @@ impl State {
             match usage::alone(folder, time_limits::HELD_POLL) {
                 Ok(_alone) if is_missing(&path) => {
                     repair::check_finished(folder)?;
-                    if !path.exists() {
+                    if path.symlink_metadata().is_err() {
                         directories::private_file(&path).map_err(failed)?;
                     }
                     return State::connect(&path, patience).map(drop);
@@ -164,7 +164,7 @@ impl State {
 
     /// Opens the database in `folder`; `None` if it does not exist.
     pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>> {
-        let is_there = folder.join(DATABASE).exists();
+        let is_there = folder.join(DATABASE).symlink_metadata().is_ok();
         is_there.then(|| State::open(folder, patience)).transpose()
     }
 
@@ -172,7 +172,7 @@ impl State {
     /// Neither creates nor migrates it.
     pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>> {
         let path = folder.join(DATABASE);
-        if !path.exists() {
+        if path.symlink_metadata().is_err() {
             return repair::check_finished(folder).map(|()| None);
         }
         let _shared = State::share(folder, patience)?;

@@ -64,15 +64,25 @@ pub(crate) fn times(
     Ok(CommitTimes { found, is_complete })
 }
 
-/// The files that differ from a commit, at or below some places; without places, all. Git reads every file whose time tells
-/// nothing.
+/// What is compared with a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// The files. Git reads every file whose time tells nothing.
+    Content,
+    /// What was added for the next commit.
+    Added,
+}
+
+/// The files that differ from a commit, at or below some places; without places, all.
 pub(crate) fn differing(
     git: &GitProgram,
+    compared: Compared,
     commit: &str,
     places: &[String],
 ) -> Result<HashSet<String>, GitError> {
     let names = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
-    let names = names.into_iter().chain(["--ignore-submodules", commit, "--"]);
+    let added = (compared == Compared::Added).then_some("--cached");
+    let names = names.into_iter().chain(added).chain(["--ignore-submodules", commit, "--"]);
     let question: Vec<&str> = names.chain(places.iter().map(String::as_str)).collect();
     let output = git.output(&question)?;
     Ok(texts(&output).map(str::to_owned).collect())

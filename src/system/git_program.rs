@@ -1,5 +1,6 @@
 //! The program `git`, run without the user's configuration, so that its output is the same on every machine, and without
-//! the programs that a repository's own configuration names: whoever made the folder must not choose what is run.
+//! the programs that a repository's own configuration names: whoever made the folder must not choose what is run. Only the
+//! user's settings for trusted folders and for the ends of lines apply.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -67,9 +68,10 @@ impl GitError {
 #[derive(Debug, Default)]
 pub(crate) struct GitProgram {
     pub(crate) folder: PathBuf,
-    /// Folders of other users that this user trusts. This is the only user setting: it decides
-    /// whether git answers, not what it answers.
+    /// Folders of other users that this user trusts: whether git answers.
     trusted: Vec<String>,
+    /// The user's settings for the ends of lines, without which every file of a checkout seems to be changed.
+    line_ends: Vec<String>,
     /// Settings that keep the repository's filters from running.
     without_filters: Vec<(String, &'static str)>,
     /// When all answers must be there. A process that has not ended by then is killed.
@@ -111,26 +113,18 @@ impl GitProgram {
             return Err(GitError::Foreign(git.folder));
         }
         succeeded(&question, output)?;
-        git.without_filters = git.filters()?;
+        let names = git.query(&["config", "--null", "--name-only", "--list"])?.unwrap_or_default();
+        git.without_filters = without_filters(&names);
+        git.line_ends = line_ends(&names, until)?;
         Ok(Some(git))
-    }
-
-    /// Settings that replace the commands of all filters that the repository's configuration has.
-    fn filters(&self) -> Result<Vec<(String, &'static str)>, GitError> {
-        let names = self.query(&["config", "--null", "--name-only", "--list"])?.unwrap_or_default();
-        let replaced = texts(names.as_bytes()).filter_map(|key| {
-            let is_filter = key.starts_with("filter.");
-            let (_, what) = key.rsplit_once('.').filter(|_| is_filter)?;
-            Some((key.to_owned(), if what == "required" { "false" } else { "" }))
-        });
-        Ok(replaced.collect())
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("--no-optional-locks").arg("-C").arg(&self.folder);
         let trusted = self.trusted.iter().map(|folder| format!("safe.directory={folder}"));
-        for setting in SETTINGS.map(str::to_owned).into_iter().chain(trusted) {
+        let own = trusted.chain(self.line_ends.iter().cloned());
+        for setting in SETTINGS.map(str::to_owned).into_iter().chain(own) {
             command.args(["-c", &setting]);
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -334,13 +328,35 @@ fn by<T>(work: Started<T>, until: Option<Instant>) -> Option<T> {
     }
 }
 
+/// Settings that replace the commands of all filters that the repository's configuration has, by the names of its settings.
+fn without_filters(names: &str) -> Vec<(String, &'static str)> {
+    let replaced = texts(names.as_bytes()).filter_map(|key| {
+        let is_filter = key.starts_with("filter.");
+        let (_, what) = key.rsplit_once('.').filter(|_| is_filter)?;
+        Some((key.to_owned(), if what == "required" { "false" } else { "" }))
+    });
+    replaced.collect()
+}
+
 fn trusted(until: Option<Instant>) -> Result<Vec<String>, GitError> {
-    let question = ["config", "--null", "--get-all", "safe.directory"];
+    let output = asked_of_user(&["config", "--null", "--get-all", "safe.directory"], until)?;
+    Ok(texts(&output).map(str::to_owned).collect())
+}
+
+/// What the user's configuration says about the ends of lines, and the repository's own, with these names, does not.
+fn line_ends(names: &str, until: Option<Instant>) -> Result<Vec<String>, GitError> {
+    let question = ["config", "--null", "--get-regexp", r"^core\.(autocrlf|eol)$"];
+    let output = asked_of_user(&question, until)?;
+    let settings = texts(&output).filter_map(|setting| setting.split_once('\n'));
+    let settings = settings.filter(|(key, _)| texts(names.as_bytes()).all(|own| own != *key));
+    Ok(settings.map(|(key, value)| format!("{key}={value}")).collect())
+}
+
+/// Asks git for settings of the user. Run in the root folder: a repository must not answer for its user.
+fn asked_of_user(question: &[&str], until: Option<Instant>) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
-    // Run in the root folder: a repository must not declare itself trusted.
     command.args(question).current_dir("/").stdin(Stdio::null());
-    let output = output_by(&mut command, until).map_err(GitError::io(&question))?;
-    Ok(texts(&output.stdout).map(str::to_owned).collect())
+    Ok(output_by(&mut command, until).map_err(GitError::io(question))?.stdout)
 }
 
 fn succeeded(arguments: &[&str], output: Output) -> Result<Vec<u8>, GitError> {

@@ -14,10 +14,14 @@ use thiserror::Error;
 pub(crate) use self::file::{invalid, position};
 pub(crate) use self::vaults::{TOP, may_be_in_name};
 pub(crate) use self::wording::nearest;
+use crate::core::project::Project;
 use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
+use crate::system::git::tracked::{self, MOST_INDEX_BYTES_SOON};
 use crate::workspace::{Request, Surroundings};
 
+/// The settings of a project.
+const PROJECT_FILE: &str = "kgctx.toml";
 /// The variables of kgctx that are no settings.
 pub const OTHER_VARIABLES: &[&str] = &[
     "KGCTX_BIN",
@@ -75,6 +79,7 @@ pub(super) fn load(surroundings: &Surroundings, request: &Request) -> LoadedSett
     if let Some(root) = &project.notes_root {
         loaded.read_project_file(root, &user_file);
     }
+    loaded.obey_main_tree(project);
     loaded.read_variables(environment);
     loaded.settings.source.set(request.source, Origin::Flag("--source"));
     vaults::complete(&mut loaded, surroundings, &request.vaults);
@@ -94,7 +99,7 @@ impl LoadedSettings {
     /// Reads the committed file of a project. Whoever wrote it must neither reach outside of the project, nor choose what
     /// is run, nor allow more than the user does.
     fn read_project_file(&mut self, root: &Path, user_file: &Path) {
-        let file = root.join("kgctx.toml");
+        let file = root.join(PROJECT_FILE);
         let origin = Origin::ProjectFile(file.clone());
         let Some(mut written) = file::read(&file, &origin, self) else { return };
         let (shown, yours) = (file.display(), user_file.display());
@@ -132,6 +137,29 @@ impl LoadedSettings {
         file::apply(&mut self.settings, written, &file, &origin, None);
     }
 
+    /// Switches sessions off in a worktree without settings of its own, if an untracked file of the main tree says so: whoever
+    /// wrote that, which no worktree can have, meant the repository. Nothing else of it counts.
+    fn obey_main_tree(&mut self, project: &Project) {
+        let (Some(main), Some(own)) = (&project.root, &project.notes_root) else { return };
+        let file = main.join(PROJECT_FILE);
+        let is_there = |file: &Path| file.symlink_metadata().is_ok();
+        if main == own || is_there(&own.join(PROJECT_FILE)) || !is_there(&file) {
+            return;
+        }
+        let tracked = tracked::tracked(main, MOST_INDEX_BYTES_SOON, |path| path == PROJECT_FILE);
+        if tracked.is_some_and(|tracked| !tracked.is_empty()) {
+            return;
+        }
+        let origin = Origin::ProjectFile(file.clone());
+        let mut of_main = LoadedSettings::default();
+        let written = file::read(&file, &origin, &mut of_main);
+        if of_main.closed.is_some() {
+            of_main.faults.into_iter().for_each(|fault| self.close(&origin, fault));
+        } else if written.is_some_and(|written| written.enabled == Some(false)) {
+            self.settings.enabled = Setting { value: false, origin };
+        }
+    }
+
     /// Tells of variables that nothing reads: whoever sets one expects an effect.
     fn remark_on_unknown(&mut self, environment: &Environment) {
         let set = environment.beginning_with("KGCTX_").filter_map(|(name, _)| name.to_str());
@@ -156,15 +184,17 @@ impl LoadedSettings {
         let wrong = self.settings.set_from_variables(&get);
         let wrong = wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get));
         let wrong = wrong.chain(self.settings.monitor.set_from_variables(&get));
-        let wrong: Vec<_> = wrong.collect();
+        let mut wrong: Vec<_> = wrong.collect();
+        let unclear = self.settings.close_by_variables(&get);
+        wrong.retain(|(name, _)| unclear.iter().all(|(other, _)| other != name));
+        for (name, fault) in unclear {
+            self.close(&Origin::Environment(name), SettingsError(fault));
+        }
         self.remark_on_unknown(environment);
         for (name, fault) in wrong {
             let (origin, fault) = (Origin::Environment(name), SettingsError(fault));
             match name {
-                "KGCTX_ENABLED"
-                | "KGCTX_SESSION_START_ENABLED"
-                | "SESSION_START_ENABLED"
-                | "KGCTX_DEFAULT_VAULTS" => {
+                "KGCTX_DEFAULT_VAULTS" => {
                     self.close(&origin, fault);
                     continue;
                 }

@@ -4,6 +4,7 @@ mod budget;
 mod handoff_races;
 mod index_crash;
 mod index_updates;
+mod links_of_a_note;
 mod maenifold_traces;
 mod note_fuzz;
 mod reproducible_context;

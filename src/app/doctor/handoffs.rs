@@ -1,24 +1,42 @@
 //! Checks the handoffs that wait in the place's channel, and whether the state knows all documents.
 
 use crate::core::diagnosis::Check;
+use crate::core::handoff::expiry::is_in_future;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Kind, Status};
 use crate::core::text::number::counted;
 use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::State;
+use crate::system::clock;
 use crate::workspace::Place;
 
-/// Checks the document of the waiting handoff. The error is the problem with it.
-fn check_document(place: &Place, waiting: &HandoffRecord) -> Result<(), String> {
+const RECONCILE: &str = "no session gets it; `kgctx handoff reconcile` shows more";
+
+/// Checks the document of the waiting handoff. The error is the problem with it, and the way out.
+fn check_document(place: &Place, waiting: &HandoffRecord) -> Result<(), (String, String)> {
     let id = &waiting.id;
     let files = HandoffFiles::new(&place.directories, &waiting.scope);
-    let read = files.read_usable(id).map_err(|why| format!("{id} waits, but {why}"))?;
+    let read = files.read_usable(id);
+    let read = read.map_err(|why| (format!("{id} waits, but {why}"), RECONCILE.to_owned()))?;
     let named = read.document.head.id.as_deref().unwrap_or("none");
     if !read.is_raw && named != id.as_str() {
-        return Err(format!("{id} waits, but its document has the id {named}"));
+        return Err((
+            format!("{id} waits, but its document has the id {named}"),
+            RECONCILE.to_owned(),
+        ));
     }
-    Ok(())
+    let written = read.document.head.created_at.filter(|_| !read.is_raw);
+    let mut times = [Some(waiting.created), written].into_iter().flatten();
+    match times.find(|at| is_in_future(*at, clock::now_ms())) {
+        Some(at) => Err((
+            format!(
+                "{id} is dated in the future ({at}): sessions are told of it, and do not get it"
+            ),
+            format!("`kgctx handoff pickup {id}` loads it; or correct the date in its document"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Checks the handoffs of a place; `None` if there are none.
@@ -45,8 +63,7 @@ pub(super) fn look(place: &Place) -> Option<Check> {
         known.iter().filter(move |record| record.kind == kind && record.status == status)
     };
     let waiting = with(Kind::Session, Status::Active).next();
-    if let Some(Err(why)) = waiting.map(|waiting| check_document(place, waiting)) {
-        let out = "no session gets it; `kgctx handoff reconcile` shows more";
+    if let Some(Err((why, out))) = waiting.map(|waiting| check_document(place, waiting)) {
         return Some(Check::warn(name, why, out));
     }
     let next = waiting.map_or("none", |waiting| waiting.id.as_str());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::working_tree::{History, WorkingTree};
 use crate::check::CheckError;
-use crate::system::git_history::{self, pathspecs};
+use crate::system::git_history::{self, Compared, pathspecs};
 use crate::system::git_program::texts;
 
 impl WorkingTree {
@@ -26,7 +26,7 @@ impl WorkingTree {
         if self.history != History::Commits {
             return Ok(HashSet::new());
         }
-        Ok(git_history::differing(&self.git, commit, places)?)
+        Ok(git_history::differing(&self.git, Compared::Content, commit, places)?)
     }
 
     /// The old and new paths of files that were renamed since a commit.

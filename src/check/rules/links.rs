@@ -5,7 +5,8 @@
 //! the top (`/path`), the vault, or as the site generator around it resolves links (`sites`). The
 //! ending `.md` can be omitted. Skips links with a scheme, links that leave the repository, pages
 //! of the repository's host (`../../issues`), pages that git ignores, headings (`#part`),
-//! placeholders, and links in code or HTML. A `memory://` address dangles if it names a vault of this repository and no note
+//! placeholders, files below a top folder that the repository does not have (`/img/x.png`), links whose source the same line
+//! shows as code, and links in code or HTML. A `memory://` address dangles if it names a vault of this repository and no note
 //! in it. A `[[link]]` dangles only under `links = "obsidian"`, if no note has that title, alias,
 //! file name or path, and no other file has that name: in maenifold, a concept needs no note. Templates are not
 //! checked, and where more than a third of the links in a folder dangle, one warning says so.
@@ -15,6 +16,7 @@
 
 mod host_page;
 mod resolver;
+mod samples;
 mod unknown_way;
 mod view;
 

@@ -2,6 +2,7 @@
 //! by the configuration of its generator. Reads configurations as text: some are programs.
 
 pub(super) mod addresses;
+mod copied;
 pub(super) mod navigation;
 mod toctree;
 
@@ -11,6 +12,7 @@ use super::pattern;
 use super::tree::{self, Tree};
 use crate::check::repository_file::RepositoryFile;
 use addresses::Naming;
+use copied::Copied;
 
 /// How the sites of a generator are laid out. All paths are seen from the site's folder.
 struct Generator {
@@ -68,8 +70,8 @@ const PLAIN: Generator = Generator {
 };
 
 /// MkDocs, Docusaurus, mdBook, Zola and Hugo, pages for Hugo, Astro, VitePress and VuePress, Jekyll, Next.js, docsify, Sphinx,
-/// Mintlify.
-static GENERATORS: [Generator; 12] = [
+/// Mintlify, Lume.
+static GENERATORS: [Generator; 13] = [
     Generator {
         configurations: &["mkdocs.yml", "mkdocs.yaml", "mkdocs.*", "zensical.toml"],
         pages_setting: "docs_dir",
@@ -102,6 +104,7 @@ static GENERATORS: [Generator; 12] = [
         configurations: &["config.toml", "zola.toml", "hugo.*", "config.yaml", "config.yml"],
         needs: "content",
         pages: &["content"],
+        listed: &["content", "archetypes"],
         assets: &["static", "assets"],
         alias: Some(("@/", "content")),
         link_hook: Some("_markup/render-link.html"),
@@ -159,6 +162,12 @@ static GENERATORS: [Generator; 12] = [
         navigation: &["docs.json", "mint.json"],
         ..PLAIN
     },
+    Generator {
+        configurations: &["_config.ts", "_config.js"],
+        says: "lume",
+        has_folder_pages: true,
+        ..PLAIN
+    },
 ];
 
 pub(super) struct Site<'a> {
@@ -176,6 +185,7 @@ pub(super) struct Site<'a> {
 pub(super) struct Sites<'a> {
     sites: Vec<Site<'a>>,
     files: &'a [RepositoryFile],
+    copied: Vec<Copied>,
 }
 
 impl<'a> Sites<'a> {
@@ -185,7 +195,9 @@ impl<'a> Sites<'a> {
         };
         let mut sites: Vec<Site<'_>> = files.iter().flat_map(of_file).collect();
         keep_outermost(&mut sites);
-        Sites { sites, files }
+        let mut sites = Sites { sites, files, copied: Vec::new() };
+        sites.copied = sites.find_copied(tree);
+        sites
     }
 
     /// The folders in which a link that begins with `/` may find its file: those of the sites

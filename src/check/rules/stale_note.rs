@@ -17,7 +17,7 @@ use super::tree;
 
 /// Folders that any project may have: in a page of a web site they are those of its reader.
 const COMMON_FOLDERS: &str = "\
-    .github app archetypes assets components content docs includes layouts pages public src static \
+    .github api app archetypes assets components content docs includes layouts pages public src static \
     templates themes website";
 /// Statuses of outdated notes.
 const OVER: &str = "done completed complete obsolete superseded archived deprecated outdated";
@@ -39,7 +39,7 @@ const TIME_PLACEHOLDERS: &str = "YYYY YYYYMMDD MM DD HH N NN NNN NNNN X XX XXX Y
 /// What a reader has who calls it `myapp`.
 const THINGS: &str = "\
     app bot class command component config extension feature file function lib library module package page \
-    plugin project script service site test theme tool webhook widget";
+    plugin program project script service site test theme tool webhook widget";
 /// Names of historical notes and folders.
 const HISTORIES: &str = "\
     archive archived changelog changelogs changes completed done history journal log logs news progress \
@@ -295,7 +295,7 @@ mod tests {
             "Assuming that the file is `src/gone.rs`",
             "- [ ] `src/gone.rs`",
             "`src/doc1.md` `docs/page.md`",
-            "`src/myplugin/gone.rs` `src/mywebhook.rs` `docs/x.x.x.md`",
+            "`src/myplugin/gone.rs` `src/mywebhook.rs` `src/myprogram/gone.rs` `docs/x.x.x.md`",
             "# Plugin Example\n\n# Use\nIt is in `src/gone.rs`",
             "# Plugin Example\n## Use\nIt is in `src/gone.rs`",
         ] {

@@ -17,6 +17,8 @@ pub(super) struct Tree<'a> {
     links: HashMap<&'a str, Option<&'a str>>,
     /// Every suffix of a path that starts at a part, with the first path that has it.
     ends: HashMap<&'a str, &'a str>,
+    /// The endings of all files' names.
+    endings: HashSet<&'a str>,
 }
 
 impl<'a> Tree<'a> {
@@ -27,6 +29,7 @@ impl<'a> Tree<'a> {
             repositories: HashSet::new(),
             links: HashMap::new(),
             ends: HashMap::with_capacity(files.len()),
+            endings: HashSet::new(),
         };
         for file in files {
             tree.add(file.path.as_str());
@@ -51,6 +54,10 @@ impl<'a> Tree<'a> {
     fn add(&mut self, path: &'a str) {
         self.files.insert(path);
         self.add_folders_above(path);
+        let (stem, ending) = name_of(path).rsplit_once('.').unwrap_or_default();
+        if !stem.is_empty() {
+            self.endings.insert(ending);
+        }
         self.ends.entry(path).or_insert(path);
         for (at, _) in path.match_indices('/') {
             self.ends.entry(&path[at + 1..]).or_insert(path);
@@ -101,6 +108,11 @@ impl<'a> Tree<'a> {
             path = format!("{next}{rest}").trim_start_matches('/').to_owned();
         }
         false
+    }
+
+    /// Whether the name of a file ends like this, such as `md`.
+    pub(super) fn has_ending(&self, ending: &str) -> bool {
+        self.endings.contains(ending)
     }
 
     pub(super) fn ending_with(&self, parts: &str) -> Option<&'a str> {

@@ -10,12 +10,16 @@ use crate::core::context::rank::Ranking;
 use crate::core::handoff::Audience;
 use crate::core::relevance::uncommitted::UncommittedFiles;
 use crate::core::session::{Announcement, Delivery};
-use crate::core::settings::declare::{list, named, number_of, settings, switch};
+use crate::core::settings::declare::{list, named, number_of, set_from_variable, settings, switch};
 use crate::core::settings::percent::Percent;
 use crate::core::settings::{ChannelRule, LinkPreference, Setting, VaultSpec};
 use crate::core::source::SourcePreference;
 use crate::core::time_limits;
 use crate::core::tokens::encoding::Encoding;
+
+/// The variables for `enabled`.
+const ENABLED_VARIABLES: [&str; 3] =
+    ["KGCTX_ENABLED", "KGCTX_SESSION_START_ENABLED", "SESSION_START_ENABLED"];
 
 settings! {
     /// All effective settings.
@@ -66,7 +70,7 @@ settings! {
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
         /// The time limit for building a context, in milliseconds.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds")), project_may(lower);
-        /// Whether sessions get context at all.
+        /// Whether sessions get context at all. Each of its variables can switch it off.
         enabled: bool = true, env("KGCTX_ENABLED" | "KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
         /// How OpenCode gets the context: `noreply` as a separate message, `part` in the first prompt, or `auto` for whichever fits.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
@@ -90,6 +94,24 @@ settings! {
         #[serde(rename = "check")]
         pub _check: Option<IgnoredAny>,
     ] {}
+}
+
+impl Settings {
+    /// Switches sessions off if any of the variables for that says so. Returns those that say neither yes nor no.
+    pub fn close_by_variables(
+        &mut self,
+        get: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<(&'static str, String)> {
+        let mut unclear = Vec::new();
+        for name in ENABLED_VARIABLES {
+            let mut said = Setting::default(true);
+            unclear.extend(set_from_variable(&mut said, &[name], get, switch));
+            if !said.value {
+                self.enabled = said;
+            }
+        }
+        unclear
+    }
 }
 
 settings! {

@@ -128,9 +128,12 @@ fn message(cause: &rusqlite::Error) -> String {
     }
 }
 
-/// Whether something that no database can be is in its place.
+/// Whether something that no database can be is in its place, such as a folder, or a link that leads nowhere.
 fn is_odd(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|there| !there.is_file())
+    match fs::metadata(path) {
+        Ok(there) => !there.is_file(),
+        Err(_) => path.is_symlink(),
+    }
 }
 
 /// Whether a row holds what our statements never write.

@@ -13,8 +13,8 @@ use crate::core::note::vault::Vault;
 use crate::core::time::Timestamp;
 use crate::store::index::KnownFiles;
 use crate::system::git;
-use crate::system::git::tracked::{self, MOST_INDEX_BYTES, MOST_INDEX_BYTES_SOON};
-use crate::system::git_history::{self, CommitTimes, pathspecs};
+use crate::system::git::tracked::{self, MOST_INDEX_BYTES, MOST_INDEX_BYTES_SOON, TrackedFile};
+use crate::system::git_history::{self, CommitTimes, Compared, pathspecs};
 use crate::system::git_program::{GitError, GitProgram};
 use crate::system::vault;
 use crate::workspace::Workspace;
@@ -44,7 +44,8 @@ pub(super) fn date(
             }
             continue;
         }
-        let mut files = committed(&is_tracked.unwrap_or_default(), &listed.listings, files);
+        let tracked = is_tracked.unwrap_or_default();
+        let mut files = committed(&tracked, &listed.listings, files);
         if let Some(known) = known {
             listed.settle(&mut files, |listing, file| {
                 same_content(&workspace.vaults[listing.vault], listing, file, known)
@@ -53,8 +54,13 @@ pub(super) fn date(
         if files.is_empty() {
             continue;
         }
-        let paths: HashSet<&str> = files.keys().map(String::as_str).collect();
-        let times = match commit_times(&tree, &paths, until) {
+        let paths = files.keys().map(String::as_str);
+        let (same, touched) = paths.partition(|path| {
+            let (folder, file) = files[*path];
+            let stamp = &listed.listings[folder].files[file].stamp;
+            tracked.get(*path).is_some_and(|tracked| tracked.is_same(stamp))
+        });
+        let times = match commit_times(&tree, &same, &touched, until) {
             Err(GitError::Late { .. }) => Ok((HashSet::new(), CommitTimes::none(false))),
             times => times,
         };
@@ -112,36 +118,50 @@ fn by_working_tree(
     listings: &[FolderListing],
     positions: &[Position],
 ) -> HashMap<PathBuf, HashMap<String, Position>> {
-    let trees: Vec<Option<(PathBuf, String)>> = workspace
-        .vaults
-        .iter()
-        .map(|vault| {
-            let tree = git::working_tree(&vault.root)?;
-            let below = vault.root.strip_prefix(&tree).ok()?.to_str()?.to_owned();
-            Some((tree, below))
-        })
-        .collect();
+    let mut trees = HashMap::new();
     let mut files: HashMap<PathBuf, HashMap<String, Position>> = HashMap::new();
     for &(folder, file) in positions {
         let listing = &listings[folder];
-        if let Some((tree, below)) = &trees[listing.vault] {
-            let parts = [below.as_str(), &listing.folder, &listing.files[file].name];
-            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            files.entry(tree.clone()).or_default().insert(parts.join("/"), (folder, file));
+        let root = &workspace.vaults[listing.vault].root;
+        let Some(tree) = working_tree(&mut trees, root, &listing.folder) else { continue };
+        let below = root.join(&*listing.folder);
+        let path =
+            below.strip_prefix(&tree).ok().map(|below| below.join(&*listing.files[file].name));
+        if let Some(path) = path.as_deref().and_then(Path::to_str) {
+            files.entry(tree).or_default().insert(path.to_owned(), (folder, file));
         }
     }
     files
 }
 
+/// The working tree that has a folder of a vault: the vault's, or one in it, such as a submodule. Looks into each folder once.
+fn working_tree(
+    known: &mut HashMap<PathBuf, Option<PathBuf>>,
+    root: &Path,
+    folder: &str,
+) -> Option<PathBuf> {
+    let place = root.join(folder);
+    if let Some(tree) = known.get(&place) {
+        return tree.clone();
+    }
+    let has_own = || place.join(".git").symlink_metadata().is_ok();
+    let tree = match folder.rsplit_once('/').map_or("", |(above, _)| above) {
+        above if !folder.is_empty() && !has_own() => working_tree(known, root, above),
+        _ => git::working_tree(&place),
+    };
+    known.insert(place, tree.clone());
+    tree
+}
+
 /// Those of the files that may be as they were committed.
 fn committed(
-    tracked: &HashMap<String, u32>,
+    tracked: &HashMap<String, TrackedFile>,
     listings: &[FolderListing],
     mut files: HashMap<String, Position>,
 ) -> HashMap<String, Position> {
     files.retain(|path, &mut (folder, file)| {
-        let size = listings[folder].files[file].stamp.size;
-        tracked.get(path).is_some_and(|&seen| seen == size as u32)
+        let stamp = &listings[folder].files[file].stamp;
+        tracked.get(path).is_some_and(|tracked| tracked.may_be(stamp))
     });
     files
 }
@@ -164,10 +184,12 @@ fn same_content(
     blake3::hash(&bytes).as_bytes().starts_with(&known.hash).then_some(known.time)
 }
 
-/// Which files have uncommitted changes, and the times of the others.
+/// Which files have uncommitted changes, and the times of the others. Git only looks into those that were touched since it
+/// saw them: without the user's filters, it would take a filtered file for a changed one.
 fn commit_times(
     tree: &Path,
-    paths: &HashSet<&str>,
+    same: &HashSet<&str>,
+    touched: &HashSet<&str>,
     until: Instant,
 ) -> Result<(HashSet<String>, CommitTimes), GitError> {
     let Some(git) = GitProgram::find(tree.to_path_buf(), Some(until))? else {
@@ -175,11 +197,18 @@ fn commit_times(
     };
     // Nothing is committed yet.
     if git.query(&["rev-parse", "--verify", "--quiet", "HEAD"])?.is_none() {
-        let all = paths.iter().map(|&path| path.to_owned()).collect();
+        let all = same.union(touched).map(|&path| path.to_owned()).collect();
         return Ok((all, CommitTimes::none(true)));
     }
-    let uncommitted = git_history::differing(&git, "HEAD", &pathspecs(paths))?;
-    let wanted = paths.iter().copied().filter(|path| !uncommitted.contains(*path)).collect();
+    let mut uncommitted = HashSet::new();
+    for (paths, compared) in [(same, Compared::Added), (touched, Compared::Content)] {
+        if !paths.is_empty() {
+            let differing = git_history::differing(&git, compared, "HEAD", &pathspecs(paths))?;
+            uncommitted.extend(differing.into_iter().filter(|path| paths.contains(path.as_str())));
+        }
+    }
+    let all = same.union(touched).copied();
+    let wanted = all.filter(|path| !uncommitted.contains(*path)).collect();
     let Some(ends) = tracked::ends_of_history(tree) else {
         return Err(GitError::new(&["log"], "its file `shallow` cannot be read"));
     };

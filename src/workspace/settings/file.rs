@@ -21,7 +21,14 @@ const SWITCHES: &[&str] = &["enabled", "default_vaults"];
 /// The same for handoffs, in their section.
 const HANDOFF_PERMISSIONS: &[&str] = &["enabled", "inject_on_start"];
 /// What people write for `enabled`, or its opposite: the name of its variable, and the words of other programs.
-const OFF: &[&str] = &["disabled", "disable", "session_start_enabled"];
+const OFF: &[&str] = &[
+    "disabled",
+    "disable",
+    "is_enabled",
+    "kgctx_enabled",
+    "session_start_enabled",
+    "kgctx_session_start_enabled",
+];
 /// The sections in which any key is read without an error: that of `kgctx check`, which only that reads, and the windows
 /// of models by name.
 const FREE_NAMES: &[&str] = &["check", "windows"];
@@ -62,7 +69,10 @@ pub(super) fn read(
     table.retain(|key, value| {
         let alone = Table::from_iter([(key.to_owned(), value.clone())]);
         let Err(error) = alone.try_into::<SettingsFile>() else { return true };
-        unread.extend(meant(key, PERMISSIONS).map(|name| (key.to_owned(), name, error)));
+        // Nobody can tell what an unknown switch is to switch.
+        let is_switch = value.is_bool() && error.message().starts_with("unknown field");
+        let name = meant(key, PERMISSIONS).or(is_switch.then_some("enabled"));
+        unread.extend(name.map(|name| (key.to_owned(), name, error)));
         false
     });
     match unread.first() {
@@ -134,9 +144,10 @@ fn close_if_misplaced(path: &Path, origin: &Origin, table: &Table, loaded: &mut 
 
 /// The first key of a switch in a section or below it: the section, the key, and the switch.
 fn misplaced(section: &str, value: &Value) -> Option<(String, String, &'static str)> {
-    // The keys of this section are names of folders.
+    // The keys of this section are names of folders, and their values those of channels.
     if section == "channels" {
-        return None;
+        let (key, _) = value.as_table()?.iter().find(|(_, value)| value.is_bool())?;
+        return Some((section.to_owned(), key.clone(), "enabled"));
     }
     let table = match value {
         Value::Table(table) => table,

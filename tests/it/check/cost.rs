@@ -1,16 +1,11 @@
 //! What a check costs: the history is read once, no note takes long, and no home folder is listed.
 
-use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use super::{DAY, Lab};
-use crate::support::{output_meanwhile, stderr};
-
-/// In square time, the slowest of these notes would take many times as long in any build.
-const LONG: Duration = Duration::from_secs(60);
+use crate::support::{git, output_meanwhile, stderr};
 
 fn program(name: &str) -> PathBuf {
     let folders = std::env::var_os("PATH").unwrap();
@@ -111,31 +106,6 @@ fn few_folders_are_made() {
 }
 
 #[test]
-fn a_note_of_many_links_takes_no_square_time() {
-    for part in
-        ["`src/gone.rs` `src/#.rs` ", "$1 [x](gone-#.md) ", "[x](#.md) password=hunter#Zq9 "]
-    {
-        let time_for = |n_links: usize| {
-            let lab = Lab::new();
-            let mut text = String::new();
-            for n in 0..n_links {
-                text.write_str(&part.replace('#', &n.to_string())).unwrap();
-            }
-            lab.write("docs/a.md", &text);
-            lab.write("docs/b.md", "# B\n");
-            lab.write("src/main.rs", "");
-            let started = Instant::now();
-            let output = lab.kgctx(&["--format", "json"]).output().unwrap();
-            assert_eq!(stderr(&output), "");
-            started.elapsed()
-        };
-        let (few, many) = (time_for(5_000), time_for(40_000));
-        // Eight times as many take sixty-four times as long in square time. A busy machine is no proof of that.
-        assert!(many < few * 24 || many < LONG / 6, "{part}: {few:?}, then {many:?}");
-    }
-}
-
-#[test]
 fn a_home_folder_is_no_project() {
     let lab = Lab::new();
     let home = lab.scratch.home();
@@ -146,6 +116,13 @@ fn a_home_folder_is_no_project() {
         let expect = format!("{} is not a project", folder.display());
         assert!(stderr(&output).contains(&expect), "{output:?}");
         assert!(stderr(&output).contains("--dir"), "{output:?}");
+    }
+    // Nor as a git repository, or in one.
+    for repository in [home.clone(), lab.scratch.path()] {
+        git(&repository, &["init", "-q"]);
+        let output = lab.kgctx(&["--dir", home.to_str().unwrap()]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(stderr(&output).contains("is not a project"), "{output:?}");
     }
     // A folder below it is one of its own, and not a part of what is marked above.
     lab.scratch.write("home/notes/docs/a.md", "# A\n");

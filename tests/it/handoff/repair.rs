@@ -104,6 +104,9 @@ fn replace(left: &Left, with: &str) {
         "a pipe" => {
             assert!(Command::new("mkfifo").arg(left.file()).status().unwrap().success());
         }
+        "a link that leads nowhere" => {
+            std::os::unix::fs::symlink("/nowhere/state.db", left.file()).unwrap();
+        }
         "somebody else's database" => {
             let other = Connection::open(left.file()).unwrap();
             other.execute_batch("CREATE TABLE theirs (x); PRAGMA user_version = 99").unwrap();
@@ -158,6 +161,7 @@ const DAMAGES: &[Damage] = &[
     ("a folder", |left| replace(left, "a folder")),
     ("a folder with something in it", |left| replace(left, "a folder with something in it")),
     ("a pipe", |left| replace(left, "a pipe")),
+    ("a link that leads nowhere", |left| replace(left, "a link that leads nowhere")),
     ("somebody else's database", |left| replace(left, "somebody else's database")),
 ];
 

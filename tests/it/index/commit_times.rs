@@ -384,3 +384,72 @@ fn a_session_does_not_wait_for_a_long_history() {
     }
     assert_eq!(stored(&scratch, "changes"), expected(SECOND, FIRST));
 }
+
+/// Programs that a user has git run for every note, as git-crypt and LFS do.
+const FILTER: &str = "[filter \"upper\"]\n\tsmudge = tr a-z A-Z\n\tclean = tr A-Z a-z\n";
+
+/// A clone that git makes with a configuration of the user's, after which it has nothing to tell of.
+fn cloned_by_user(scratch: &Scratch, configuration: &str) -> PathBuf {
+    let file = scratch.write("home/.gitconfig", configuration);
+    let clone = scratch.path().join("clone/app");
+    for arguments in
+        [vec!["clone", "-q", "app", "clone/app"], vec!["-C", "clone/app", "status", "--short"]]
+    {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(scratch.path()).env("GIT_CONFIG_GLOBAL", &file);
+        let output = command.output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    }
+    clone
+}
+
+#[test]
+fn notes_that_git_writes_as_its_user_wants_them_are_as_old_as_their_commits() {
+    for (configuration, attributes, expect) in [
+        ("[core]\n\tautocrlf = true\n", "", "note of app.\r\n"),
+        (FILTER, "*.md filter=upper\n", "NOTE OF APP.\n"),
+    ] {
+        let scratch = repository();
+        let app = scratch.path().join("app");
+        if !attributes.is_empty() {
+            // Lower case is what the filter stores.
+            for (note, at) in [("old", FIRST), ("new", SECOND)] {
+                scratch
+                    .write(&format!("app/docs/{note}.md"), format!("# {note}\n\na note of app.\n"));
+                commit(&app, at);
+            }
+            scratch.write("app/.gitattributes", attributes);
+            commit(&app, SECOND);
+        }
+        let clone = cloned_by_user(&scratch, configuration);
+        assert!(fs::read_to_string(clone.join("docs/old.md")).unwrap().ends_with(expect));
+        assert_eq!(times(&scratch, "clone/app"), expected(SECOND, FIRST), "{configuration}");
+        assert_eq!(recent(&scratch, "clone/app"), 0);
+        // What is changed is new, whoever filters it.
+        fs::write(clone.join("docs/old.md"), "# OLD\n\nA NOTE OF APE.\n").unwrap();
+        let changed = times(&scratch, "clone/app");
+        assert!(is_now(changed[1].1), "{changed:?}");
+    }
+    // A touched file is looked into, and its lines may end as its user wants.
+    let scratch = repository();
+    let clone = cloned_by_user(&scratch, "[core]\n\tautocrlf = true\n");
+    let note = fs::File::options().write(true).open(clone.join("docs/old.md")).unwrap();
+    note.set_modified(SystemTime::now() + Duration::from_millis(3)).unwrap();
+    assert_eq!(times(&scratch, "clone/app"), expected(SECOND, FIRST));
+}
+
+#[test]
+fn notes_of_a_submodule_are_as_old_as_its_commits() {
+    let scratch = repository();
+    let outer = scratch.path().join("outer");
+    scratch.write("outer/docs/a.md", "# A\n");
+    git(&outer, &["init", "-q"]);
+    let allowed = ["-c", "protocol.file.allow=always"];
+    git(&outer, &[&allowed[..], &["submodule", "--quiet", "add", "../app", "docs/wiki"]].concat());
+    commit(&outer, SECOND);
+    let clone = ["clone", "-q", "--recurse-submodules", "outer", "clone/outer"];
+    git(&scratch.path(), &[&allowed[..], &clone].concat());
+    let expect = [("a.md", SECOND), ("new.md", SECOND), ("old.md", FIRST)];
+    assert_eq!(times(&scratch, "clone/outer"), expect.map(|(name, at)| (name.to_owned(), at)));
+    assert_eq!(recent(&scratch, "clone/outer"), 0);
+}

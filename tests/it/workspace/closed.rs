@@ -134,6 +134,13 @@ fn a_file_that_does_not_say_what_may_be_sent_sends_nothing() {
             ("disabled = true\n", "`disabled` is not a setting"),
             ("session_start_enabled = false\n", "`session_start_enabled` is not a setting"),
             ("default_vault = false\n", "default_vault"),
+            ("KGCTX_ENABLED = false\n", "`KGCTX_ENABLED` is not a setting"),
+            ("kgctx_enabled = \"false\"\n", "`kgctx_enabled` is not a setting"),
+            ("is_enabled = false\n", "`is_enabled` is not a setting"),
+            ("active = false\n", "`active` is not a setting"),
+            ("off = true\n", "`off` is not a setting"),
+            ("[channels]\nenabled = false\n", "`enabled` is not a setting of [channels]"),
+            ("[kgctx]\nis_enabled = false\n", "`is_enabled` is not a setting of [kgctx]"),
             ("\u{1b}[31m = 1\n", ":1:"),
         ] {
             let lab = lab();
@@ -206,6 +213,15 @@ fn a_variable_switches_sessions_off_by_its_setting_s_name() {
     let (_, answer) = opencode(&lab, &[("KGCTX_ENABLED", "false")]);
     assert_eq!(answer["action"], "none", "{answer}");
     check_open(&lab);
+    let names = ["KGCTX_ENABLED", "KGCTX_SESSION_START_ENABLED", "SESSION_START_ENABLED"];
+    for (a, b) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        let variables = [(names[a], "true"), (names[b], "false")];
+        let (_, answer) = opencode(&lab, &variables);
+        assert_eq!(answer["action"], "none", "{variables:?}: {answer}");
+        check_closed(&self::lab(), &[(names[a], "true"), (names[b], "maybe")], names[b]);
+    }
+    let all = names.map(|name| (name, "true"));
+    assert_eq!(opencode(&self::lab(), &all).1["action"], "inject");
 }
 
 #[test]
@@ -289,4 +305,16 @@ fn a_relative_folder_for_kgctx_is_told_to_the_user() {
     let answer: Value = serde_json::from_str(&ended_well(&output)).unwrap();
     assert_eq!(answer.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
     check_notice(&answer["systemMessage"], why);
+}
+
+#[test]
+fn a_relative_home_is_told_to_the_user() {
+    let lab = lab();
+    let mut hook = lab.hook();
+    hook.env_remove("KGCTX_HOME").env("HOME", "here");
+    let output = given(hook, &lab.event("start-startup", "s"));
+    let answer: Value = serde_json::from_str(&ended_well(&output)).unwrap();
+    assert_eq!(answer.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
+    check_notice(&answer["systemMessage"], "HOME is a relative path");
+    assert!(!lab.scratch.path().join("zephyr/here").exists());
 }

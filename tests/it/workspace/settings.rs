@@ -273,15 +273,14 @@ fn a_usual_place_may_be_named_in_the_settings() {
 fn a_variable_of_ours_counts_before_one_of_maenifolds() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.path().join("app/.kgctx")).unwrap();
-    let variables = ["TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
-    let keys = ["token_limit", "cli_timeout_ms", "enabled"];
+    let variables = ["TOKEN_LIMIT", "CLI_TIMEOUT"];
+    let keys = ["token_limit", "cli_timeout_ms"];
     for (variable, key) in variables.into_iter().zip(keys) {
         let own = format!("KGCTX_{variable}");
         let mut command = scratch.kgctx(["--dir", "app", "config", "--json"]);
         let output = command.env(&own, "1").env(variable, "0").output().unwrap();
         let answer = serde_json::from_slice(&output.stdout).unwrap();
-        let one = if key == "enabled" { true.into() } else { 1.into() };
-        assert_eq!(setting(&answer, key), (one, own.clone()));
+        assert_eq!(setting(&answer, key), (1.into(), own.clone()));
         let output = scratch.kgctx(["whoami"]).env(&own, "many").output().unwrap();
         assert!(stderr(&output).contains(&format!("{own}=\"many\" is not ")), "{output:?}");
     }

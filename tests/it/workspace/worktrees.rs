@@ -138,3 +138,31 @@ fn the_index_of_a_removed_worktree_goes_with_the_next_one() {
         1
     );
 }
+
+#[test]
+fn an_untracked_no_of_the_main_tree_counts_in_its_worktrees() {
+    let scratch = with_worktree();
+    let app = scratch.path().join("app");
+    // Settings that cannot be read are an error for people.
+    let is_on = || {
+        let arguments = ["--dir", "trees/fix", "inject", "--session", "s", "--dry-run"];
+        let output = scratch.kgctx(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("sail")
+    };
+    fs::remove_file(scratch.path().join("trees/fix/kgctx.toml")).unwrap();
+    // A tracked file is another branch's.
+    scratch.write("app/kgctx.toml", "enabled = false\n");
+    assert!(is_on());
+    git(&app, &["rm", "-q", "--cached", "kgctx.toml"]);
+    assert!(!is_on());
+    let config = scratch.json(["--dir", "trees/fix", "config", "--json"]).to_string();
+    assert!(config.contains(app.join("kgctx.toml").to_str().unwrap()), "{config}");
+    scratch.write("app/kgctx.toml", "enabled = \"false\"\n");
+    assert!(!is_on());
+    // Nothing else of it counts.
+    scratch.write("app/kgctx.toml", "token_limit = 1\nlinks = 3\n");
+    assert!(is_on());
+    scratch.write("app/kgctx.toml", "enabled = false\n");
+    scratch.write("trees/fix/kgctx.toml", "");
+    assert!(is_on());
+}

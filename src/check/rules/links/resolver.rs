@@ -12,6 +12,7 @@ use super::super::sites::addresses::Addresses;
 use super::super::spans::Spans;
 use super::super::{CheckedVault, names, tree};
 use super::host_page::HostPage;
+use super::samples::Samples;
 use super::view::View;
 use crate::core::note::vault::SCHEME;
 
@@ -95,6 +96,7 @@ impl<'a> Resolver<'a> {
     pub(crate) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
         let Spans { links, addresses, wiki_links, .. } = &file.spans;
         let view = View::new(self.checked, file);
+        let samples = Samples::in_code(file);
         let links = links.iter().map(|link| match link.target.starts_with(SCHEME) {
             true => (&link.range, self.address(&link.target)),
             false => (&link.range, self.path(&view, &link.target)),
@@ -102,6 +104,10 @@ impl<'a> Resolver<'a> {
         let addresses = addresses.iter().map(|at| (at, self.address(&file.text[at.clone()])));
         let wiki_links = wiki_links.iter().map(|link| (&link.range, self.wiki(file, &link.target)));
         let all = links.chain(addresses).chain(wiki_links);
+        let all = all.map(|(range, target)| match target {
+            LinkTarget::Missing { .. } if samples.has(file, range) => (range, LinkTarget::Other),
+            target => (range, target),
+        });
         let all = all.map(|(range, target)| ResolvedLink { range: range.clone(), target });
         let mut all: Vec<ResolvedLink> = all.collect();
         all.sort_by_key(|link| link.range.start);
@@ -115,6 +121,7 @@ impl<'a> Resolver<'a> {
             || written.starts_with("//")
             // A home folder is outside of the repository.
             || written.starts_with("~/")
+            || is_of_rustdoc(written)
             // Checked as a `[[link]]`.
             || written.starts_with("[[")
             || is_placeholder(written)
@@ -131,10 +138,8 @@ impl<'a> Resolver<'a> {
         if let Some(page) = HostPage::of(&path).filter(|page| !self.is_folder_here(page, &paths)) {
             return self.on_host(&page);
         }
-        // A route of the web site, such as `/tags/x`.
         let is_file = !path.ends_with('/') && tree::name_of(&path).contains('.');
-        let is_foreign = path.starts_with('/') && view.has_foreign_files && !path.ends_with(".md");
-        let is_route = (path.starts_with('/') || view.has_link_hook) && !is_file || is_foreign;
+        let is_route = self.is_route(view, &path, is_file);
         let is_name = view.named_targets.is_some_and(|site| self.is_name(&path, &paths, site));
         let is_elsewhere = paths.is_empty() || is_route || is_name;
         if is_elsewhere || paths.iter().any(|path| self.may_be_built(path)) {
@@ -148,6 +153,24 @@ impl<'a> Resolver<'a> {
         let similar = similar.or_else(|| self.checked.tree.ending_with(tree::name_of(plain)));
         let kind = if is_file { LinkKind::Path } else { LinkKind::Page };
         LinkTarget::Missing { kind, similar: similar.map(str::to_owned) }
+    }
+
+    /// Whether a link is a route of a web site, such as `/tags/x` and `/api/Class.method`, or a file that another repository
+    /// has: its top folder is in none of the places where this one may have it.
+    fn is_route(&self, view: &View<'_>, path: &str, is_file: bool) -> bool {
+        let Some(from_top) = path.strip_prefix('/') else {
+            return view.has_link_hook && !is_file;
+        };
+        let ending = tree::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_known = FILE_ENDINGS.contains(&ending) || self.checked.tree.has_ending(ending);
+        let is_asset = !PAGE_ENDINGS.iter().any(|page| path.ends_with(page));
+        let is_foreign = || match from_top.split_once('/') {
+            Some((top, _)) => view.has_foreign_files || !view.has_top(&self.checked.tree, top),
+            None => view.has_foreign_files,
+        };
+        // Such parts lead to what a program has, in registries of JavaScript.
+        let is_of_program = || from_top.split('/').any(|part| part == "~");
+        !is_file || !is_known || is_of_program() || is_asset && is_foreign()
     }
 
     /// The target at a path from the top; `None` if it does not exist.
@@ -334,6 +357,12 @@ impl<'a> Resolver<'a> {
 
 fn is_placeholder(target: &str) -> bool {
     PLACEHOLDERS.contains(&target) || TEMPLATES.iter().any(|mark| target.contains(mark))
+}
+
+/// Whether a target names something of a program, as in the documentation of Rust's crates.
+fn is_of_rustdoc(target: &str) -> bool {
+    let is_path = target.contains("::") && !target.contains([' ', '/', '.']);
+    is_path || target.starts_with('`') || matches!(target, "crate" | "self" | "super")
 }
 
 /// The paths that a link may mean that leaves out the ending or the name of a folder's page.

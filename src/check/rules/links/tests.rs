@@ -39,6 +39,7 @@ fn what_is_no_link_of_the_repository_is_let_be() {
         "[x](https://x.y/gone.md) <https://x.y> [x](//cdn/x.js) [x](mailto:a@b.c) [x](vscode:x)",
         "[x](../../issues/4) [x](../../../wiki)",
         "`[x](gone.md)` <!-- [x](gone.md) -->\n\n```\n[x](gone.md)\n```\n\n    [x](gone.md)",
+        "[x](tower_http::trace) [x](fn@axum::a) [x](crate#part)\n\n[`y`]: `tower::Service`\n",
         "[x](url) [x](...) [x]({{ url }}) [x](${base}/x.md)",
         "[x][undefined] [ ] done \\[x](gone.md)",
         "[[gone]] ![[gone.png]]",
@@ -281,4 +282,32 @@ fn where_many_links_lead_nowhere_one_warning_says_so() {
     assert_eq!(repository(3, 0).of(DanglingLink).len(), 17);
     let one_note = "[x](./intro)\n".repeat(30);
     assert_eq!(docs(&one_note).of(DanglingLink).len(), 30);
+}
+
+#[test]
+fn a_file_below_a_top_folder_that_is_not_there_belongs_to_another_repository() {
+    docs("![x](/img/v3/x.png) [x](/downloads/a.zip)").check(DanglingLink, &[]);
+    let site = |text: &str| docs(text).with_file("img/y.png").with_file("docs/static/b/y.png");
+    site("![x](/img/v3/x.png)").check(DanglingLink, &["docs/a.md:1:6+13"]);
+    docs("[x](/gone/x.md)").check(DanglingLink, &["docs/a.md:1:5+10"]);
+    docs("![x](/gone.png)").check(DanglingLink, &["docs/a.md:1:6+9"]);
+}
+
+#[test]
+fn a_name_behind_a_dot_is_no_ending() {
+    let repository = |text: &str| docs(text).with_file("api/x.ts");
+    repository("[x](/api/deno/~/Deno.serve) [x](/api/web/A.prototype.b) [x](/api/deno/~/A.md)")
+        .check(DanglingLink, &[]);
+    repository("[x](/api/gone.ts)").check(DanglingLink, &["docs/a.md:1:5+12"]);
+}
+
+#[test]
+fn a_link_whose_source_stands_beside_it_is_a_sample() {
+    docs("- `[x](Gone.md)` appears as [x](Gone.md)").check(DanglingLink, &[]);
+    docs("- `[x](Gone.md#part)` appears as [x](Gone.md#part)").check(DanglingLink, &[]);
+    docs("`[x](Gone.md)`\nand [x](Gone.md)").check(DanglingLink, &["docs/a.md:2:9+7"]);
+    docs("`[x](Other.md)` and [x](Gone.md)").check(DanglingLink, &["docs/a.md:1:25+7"]);
+    let vault = |text: &str| TestRepository::obsidian().with("docs/a.md", text);
+    vault("`[[Gone]]` is [[Gone]], and {{[[DONE]]}} is a task").check(DanglingLink, &[]);
+    vault("`[[Other]]` and [[Gone]]").check(DanglingLink, &["docs/a.md:1:17+8"]);
 }

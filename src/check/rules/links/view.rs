@@ -2,13 +2,15 @@
 
 use super::super::checked_files::{CheckedFile, CheckedFiles};
 use super::super::sites::Sites;
-use super::super::tree;
+use super::super::tree::{self, Tree};
 
 pub(super) struct View<'f> {
     folder: &'f str,
     /// The folder that the page is on a web site.
     page: &'f str,
     vault: Option<&'f str>,
+    /// The folder into which a build copies that of the file.
+    copy: Option<String>,
     /// Where the targets of links that begin with `/` may be.
     tops: Vec<&'f str>,
     /// Ends of links, and how the file may end instead.
@@ -33,6 +35,7 @@ impl<'f> View<'f> {
                 false => file.path.rsplit_once('.').map_or(file.path, |(page, _)| page),
             },
             vault,
+            copy: checked.sites.copy_of(tree::folder_of(file.path)),
             tops: tops.collect(),
             other_ends: checked.sites.other_ends(file.path),
             has_link_hook: checked.sites.has_link_hook(file.path),
@@ -56,6 +59,15 @@ impl<'f> View<'f> {
                 ([self.folder].into_iter().chain(self.vault).chain(page).collect(), link)
             }
         };
-        folders.into_iter().filter_map(|folder| tree::joined(folder, relative)).collect()
+        let copy = self.copy.as_deref().filter(|_| !link.starts_with('/'));
+        let folders = folders.into_iter().chain(copy);
+        let paths = folders.filter_map(|folder| tree::joined(folder, relative));
+        paths.map(|path| sites.before_copied(path)).collect()
+    }
+
+    /// Whether one of the places for links that begin with `/` has a folder of this name.
+    pub(super) fn has_top(&self, tree: &Tree<'_>, name: &str) -> bool {
+        let mut folders = self.tops.iter().filter_map(|top| tree::joined(top, name));
+        folders.any(|folder| tree.has_folder(&folder))
     }
 }

@@ -75,7 +75,7 @@ impl<'a> Sites<'a> {
     }
 
     /// The texts of a site's navigation.
-    fn navigation_of(&self, site: &Site<'a>) -> impl Iterator<Item = &'a str> {
+    pub(super) fn navigation_of(&self, site: &Site<'a>) -> impl Iterator<Item = &'a str> {
         let is_in_site =
             |folder: &str| folder == site.folder || site.pages.iter().any(|pages| pages == folder);
         let is_navigation = move |path: &str| {
@@ -88,7 +88,7 @@ impl<'a> Sites<'a> {
 }
 
 /// The texts that may name a page: what stands in quotes or brackets, and the value of a line.
-fn names(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     let pieces = text.lines().flat_map(|line| line.split(SEPARATORS));
     let values = pieces.flat_map(|piece| {
         let value = piece.rsplit_once(": ").map_or(piece, |(_, value)| value);

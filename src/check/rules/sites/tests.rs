@@ -1,7 +1,7 @@
 //! Tests of sites: their links, and the pages that they list.
 
 use super::*;
-use crate::check::finding::Rule::{DanglingLink, OrphanNote};
+use crate::check::finding::Rule::{DanglingLink, OrphanNote, StaleNote};
 use crate::check::rules::tests::TestRepository;
 
 #[test]
@@ -296,4 +296,47 @@ fn mintlify_lists_pages_in_its_settings() {
     pages("docs/docs.json", listing).check(OrphanNote, &[]);
     pages("docs/mint.json", r#"{ "navigation": ["one", "deep/three"] }"#)
         .check(OrphanNote, &["docs/deep/two words.md:1:1+0"]);
+}
+
+#[test]
+fn hugo_lists_all_pages_of_its_content() {
+    TestRepository::new()
+        .with("docs/src/config.toml", "baseURL = \"\"\n")
+        .with("docs/src/content/_index.md", "# Start\n")
+        .with("docs/src/content/addons/a.md", "# A\n")
+        .with("docs/src/archetypes/default.md", "+++\n+++\n")
+        .with("docs/b.md", "# B\n")
+        .check(OrphanNote, &["docs/b.md:1:1+0"]);
+}
+
+#[test]
+fn a_book_lists_pages_that_its_build_copies() {
+    let book = |page: &str, note: &str, summary: &str| {
+        TestRepository::new()
+            .with("docs/manual/SUMMARY.md", summary)
+            .with("docs/manual/use/a.md", page)
+            .with("docs/notes/b.md", note)
+            .with_file("docs/manual/book.toml")
+            .with("docs/manual/book.toml", "[book]\nsrc = \".\"\n")
+    };
+    let summary = "- [A](use/a.md)\n- [B](notes/b.md)\n";
+    book("[x](../notes/b.md#part)", "[x](../use/a.md)", summary).check(DanglingLink, &[]);
+    book("[x](../notes/c.md)", "[x](../use/c.md)", summary)
+        .check(DanglingLink, &["docs/manual/use/a.md:1:5+13", "docs/notes/b.md:1:5+11"]);
+    book("[x](../notes/b.md)", "", "- [A](use/a.md)\n")
+        .check(DanglingLink, &["docs/manual/use/a.md:1:5+13"]);
+}
+
+#[test]
+fn lume_makes_a_folder_of_a_page() {
+    let page = |text: &str| {
+        TestRepository::new()
+            .with("_config.ts", "import lume from \"lume/mod.ts\";\n")
+            .with("docs/classic/a.md", text)
+            .with_file("docs/classic/images/x.png")
+            .with_file("api/x.ts")
+    };
+    page("![x](../images/x.png) ![x](images/x.png) `api/gone.ts`").check(DanglingLink, &[]);
+    page("![x](../images/y.png)").check(DanglingLink, &["docs/classic/a.md:1:6+15"]);
+    page("Open `api/gone.ts`.").check(StaleNote, &[]);
 }

@@ -137,6 +137,13 @@ fn a_1_12_a_date_that_cannot_be_is_said_and_does_not_make_anything_old() {
     assert!(text.contains(&format!("[Handoff {id} is dated in the future (")), "{text}");
     assert!(!text.contains("Go on."), "{text}");
     assert_eq!(lab.status(&id).as_deref(), Some("active"));
+    let output = lab.kgctx(["doctor", "--json"]).output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let checks = said["checks"].as_array().unwrap();
+    let doctor = checks.iter().find(|check| check["name"] == "handoffs").unwrap();
+    assert_eq!(doctor["verdict"], "warn", "{doctor}");
+    let said = format!("{id} is dated in the future (");
+    assert!(doctor["found"].as_str().unwrap().starts_with(&said), "{doctor}");
     age(&lab, 20);
     assert!(lab.start("t").unwrap().contains(&id));
 }

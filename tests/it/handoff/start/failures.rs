@@ -99,7 +99,7 @@ fn start_while_locked(lab: &Lab, session: &str, lock: Duration) -> Option<String
 fn a_state_that_is_busy_for_a_while_costs_neither_context_nor_handoff() {
     let lab = with_notes();
     let id = lab.leave("Ship it.");
-    let text = start_while_locked(&lab, "s", Duration::from_millis(400)).unwrap();
+    let text = start_while_locked(&lab, "s", Duration::from_millis(600)).unwrap();
     assert!(text.contains("Knowledge Graph Context") && text.contains("Ship it."), "{text}");
     assert_eq!(lab.status(&id).as_deref(), Some("consumed"));
 }
