@@ -166,7 +166,7 @@ fn at_cell(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     }
     let front = front.trim_ascii_end();
     let closed = markup::before_closing(text, front.len());
-    if closed < front.len() {
+    if closed < front.len() && front.ends_with(b">") {
         return named(runs, closed, start, |_| true);
     }
     named(runs, sign, start, |front| front.ends_with(b"<"))

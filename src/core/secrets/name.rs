@@ -279,10 +279,10 @@ impl Name {
         let singular = last.strip_suffix(b"s").unwrap_or(last);
         // `tokenurl`, but no `candidate`.
         let is_behind = |part: &[u8], about: &str| {
-            let secret = part.strip_suffix(about.as_bytes());
-            let ends =
-                |word: &Word| secret.is_some_and(|part| part.ends_with(word.text.as_bytes()));
-            secret == Some(b"") || SECRET.iter().chain(&PASSWORD).any(ends)
+            part.strip_suffix(about.as_bytes()).is_some_and(|secret| {
+                let ends = |word: &Word| secret.ends_with(word.text.as_bytes());
+                secret.is_empty() || SECRET.iter().chain(&PASSWORD).any(ends)
+            })
         };
         ABOUT.iter().any(|about| is_behind(last, about) || is_behind(singular, about))
     }

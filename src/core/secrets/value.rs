@@ -108,6 +108,7 @@ pub(super) fn is_secret(value: &[u8]) -> bool {
 /// The same behind the name of a variable that holds a secret and nothing else, right behind the sign: `PASSWORD=letmein`. There
 /// a word is a secret, too, unless it names one or says that there is none.
 pub(super) fn is_sure(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(LOOKED_AT)];
     let is_one_of = |words: &[&str]| words.iter().any(|w| value.eq_ignore_ascii_case(w.as_bytes()));
     // `prod/db/password`, `os.environ`, `vault:secret/app`.
     let is_reference = || value.iter().any(|byte| b"/.:|(".contains(byte)) && is_plain(value);

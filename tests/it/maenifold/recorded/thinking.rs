@@ -72,7 +72,7 @@ fn every_source_tells_what_sessions_say() {
     let text = said(&mut injection(&scratch, &["--source", "database"]));
     assert!(
         text.contains(
-            "How should billing-api reject replays of idempotency-keys after expiry?: Completed: "
+            "How should billing-api reject replays of idempotency-keys after expiry? Completed: "
         ),
         "{text}"
     );
@@ -86,7 +86,7 @@ fn every_source_tells_what_sessions_say() {
     let mut command = injection(&scratch, &["--source", "cli"]);
     command.env("KGCTX_MAENIFOLD_BIN", maenifold()).env("STAND_IN_NOW", NOW);
     let text = said(command.env("KGCTX_DEADLINE_MS", "60000").env("CLI_TIMEOUT", "60000"));
-    assert!(text.contains("after expiry?: Completed: Replays after expiry return "), "{text}");
+    assert!(text.contains("after expiry? Completed: Replays after expiry return "), "{text}");
     assert!(!text.contains("Sequential Thinking Session"), "{text}");
     assert!(text.contains(assumption) && !notes(&text).contains("[["), "{text}");
     for source in ["index", "database"] {
