@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # By Rust's names of the platforms that have an archive, npm's names of their system and processor.
@@ -16,6 +17,8 @@ PLATFORMS = {
     "x86_64-apple-darwin": ("darwin", "x64"),
     "aarch64-apple-darwin": ("darwin", "arm64"),
 }
+# Those with an archive alone, a .zip: the one of the compiler that Rust uses there, and the one that other systems can build.
+WINDOWS = ("x86_64-pc-windows-msvc", "x86_64-pc-windows-gnu")
 # The time of every file in an archive: 1980-01-01, the earliest that all formats can tell.
 TIME = 315532800
 
@@ -40,6 +43,15 @@ def write_archive(path, files):
             entry.size, entry.mode, entry.mtime = len(data), mode, TIME
             archive.addfile(entry, io.BytesIO(data))
     path.write_bytes(gzip.compress(content.getvalue(), mtime=TIME))
+
+
+def write_zip(path, files):
+    """The same as a .zip."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data, mode in sorted(files):
+            entry = zipfile.ZipInfo(name)
+            entry.create_system, entry.external_attr, entry.compress_type = 3, mode << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
 
 
 def read_archive(path):

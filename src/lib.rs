@@ -7,10 +7,10 @@
 //!
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
 
-#[cfg(not(unix))]
-compile_error!(
-    "kgctx supports only Unix systems: it needs their sockets, signals and process groups"
-);
+#![cfg_attr(unix, forbid(unsafe_code))]
+
+#[cfg(not(any(unix, windows)))]
+compile_error!("kgctx supports Unix systems and Windows only");
 
 pub mod core;
 

@@ -10,6 +10,7 @@ use crate::core::host::Host;
 use crate::core::named::Named;
 use crate::core::note::vault::holds;
 use crate::core::settings::{Origin, Setting, Settings, VaultSpec};
+use crate::core::text::slashes::with_slashes;
 use crate::system::signed_folders::{self, SignedFolder};
 use crate::system::{folders, vault};
 use crate::workspace::{AppError, Place, Request, Surroundings};
@@ -92,8 +93,11 @@ fn unnamed(surroundings: &Surroundings, settings: &Settings) -> Vec<UnnamedVault
     let found = signed_folders::find(top, &surroundings.facts.folder).into_iter();
     let unnamed = found.filter(|folder| !known.iter().any(|known| holds(known, &folder.path)));
     let with_name = |SignedFolder { path, program }: SignedFolder| {
-        let below = path.strip_prefix(top).unwrap_or(&path).display().to_string();
-        let shown = if below.is_empty() { ".".to_owned() } else { below };
+        let below = path.strip_prefix(top).unwrap_or(&path);
+        let shown = match with_slashes(below).unwrap_or_else(|| below.display().to_string()) {
+            top if top.is_empty() => ".".to_owned(),
+            below => below,
+        };
         UnnamedVault { path, shown, program }
     };
     unnamed.map(with_name).collect()

@@ -18,6 +18,7 @@ use crate::hosts::json_hooks::{SettingsFileError, backup, has_backup, write_back
 use crate::store::state::{State, StateError};
 use crate::system::atomic_file;
 use crate::system::folders;
+use crate::system::tmux;
 use crate::workspace::{AppError, Request, Surroundings};
 
 /// The version to install: this program's.
@@ -34,6 +35,10 @@ pub enum InstallError {
         "--monitor, --rotation and --statusline are only for Claude Code; leave them out, {0} needs no options"
     )]
     NoParts(&'static str),
+    #[error(
+        "--rotation needs tmux, which Windows does not have; leave it out: without it, OpenCode alone is rotated"
+    )]
+    NoTmux,
     #[error("kgctx cannot be installed into {0}")]
     Host(&'static str),
     #[error(
@@ -136,6 +141,9 @@ pub fn plan_install(
     let surroundings = Surroundings::find(request)?;
     let target = Target::find(&surroundings, host, scope)?;
     match &target.install.kind {
+        InstallKind::JsonHooks(_) if parts.rotation && !tmux::IS_POSSIBLE => {
+            Err(InstallError::NoTmux)
+        }
         InstallKind::JsonHooks(hooks) => json_hooks::plan_install(&target, hooks, parts),
         InstallKind::PluginFile(_) if parts != Parts::default() => {
             Err(InstallError::NoParts(host.facts().title))

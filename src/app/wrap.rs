@@ -27,6 +27,10 @@ use crate::workspace::{AppError, Place, Request};
 
 #[derive(Debug, Error)]
 pub enum WrapError {
+    #[error(
+        "kgctx wrap does not work on Windows yet; start the agent without it: contexts and handoffs do not need it"
+    )]
+    NotHere,
     #[error(transparent)]
     App(#[from] AppError),
     #[error(
@@ -98,6 +102,9 @@ pub fn wrap(
     wanted: &Wanted,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Wrapped, WrapError> {
+    if !foreground::IS_SUPPORTED {
+        return Err(WrapError::NotHere);
+    }
     let place = Place::find(request)?;
     let begun = Instant::now();
     let token = format!("{}-{}", std::process::id(), clock::now_ms());

@@ -22,6 +22,7 @@ use crate::core::installation::{Parts, Scope};
 use crate::core::named::Named;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::{counted, thousands};
+use crate::core::text::slashes::with_slashes;
 use crate::workspace::refresh::Mode;
 use crate::workspace::summary::index;
 use crate::workspace::{AppError, Workspace};
@@ -196,7 +197,7 @@ fn print_notes(found: &Survey, vaults: &[ListedVault], screen: &mut Screen) {
         let path = std::path::Path::new(&vault.path);
         let shown = match top.and_then(|top| path.strip_prefix(top).ok()) {
             Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
-            Some(below) => below.display().to_string(),
+            Some(below) => with_slashes(below).unwrap_or_else(|| below.display().to_string()),
             None => vault.path.clone(),
         };
         let number = vault.notes.map_or("not read".to_owned(), |n| counted(n as usize, "note"));

@@ -82,6 +82,7 @@ impl From<InstallError> for Failure {
             InstallError::App(error) => return error.into(),
             InstallError::Host(_)
             | InstallError::NoParts(_)
+            | InstallError::NoTmux
             | InstallError::NoProject { .. }
             | InstallError::NoHome { .. }
             | InstallError::NoHomeAlone(_) => USAGE,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::app::process::shows_colours;
 use crate::cli::outcome::UNAVAILABLE;
 use crate::core::text::for_terminal::{self, Style};
 use crate::workspace::refresh::Notice;
@@ -30,7 +31,7 @@ impl Screen {
         )]
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Screen {
-            styled: io::stdout().is_terminal() && !plain,
+            styled: io::stdout().is_terminal() && !plain && shows_colours(),
             is_terminal: io::stdout().is_terminal(),
             out: BufWriter::new(io::stdout()),
             failed: None,

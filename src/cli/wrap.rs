@@ -63,7 +63,7 @@ impl From<WrapError> for Failure {
             WrapError::App(error) => return error.into(),
             WrapError::NotClaude { .. } => USAGE,
             WrapError::NoHandoff { .. } => NO,
-            WrapError::Start { .. } | WrapError::Again { .. } => UNAVAILABLE,
+            WrapError::NotHere | WrapError::Start { .. } | WrapError::Again { .. } => UNAVAILABLE,
         };
         Failure::new(code, error)
     }

@@ -58,7 +58,7 @@ impl NotePath {
         if path.starts_with('/') {
             return Err(PathError::Absolute(path.to_owned()));
         }
-        if path.contains(['\\', '\0']) {
+        if path.contains(['\\', '\0']) || cfg!(windows) && path.contains(':') {
             return Err(PathError::Character(path.to_owned()));
         }
         if path.split('/').any(|part| matches!(part, "" | "." | "..")) {

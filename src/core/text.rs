@@ -10,5 +10,6 @@ pub mod for_shell;
 pub mod for_terminal;
 pub mod nfc;
 pub mod number;
+pub mod slashes;
 pub(crate) mod width;
 pub(crate) mod words;

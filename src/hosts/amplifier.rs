@@ -53,7 +53,7 @@ fn path_slug(dir: &Path) -> String {
 
 /// Resolves links; returns the path unchanged if that fails.
 fn resolved(dir: &Path) -> PathBuf {
-    fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf())
+    dunce::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf())
 }
 
 fn base_name(dir: &Path) -> Option<String> {
@@ -174,5 +174,6 @@ fn is_one_name(name: &str) -> bool {
     !is_special && name.len() <= MAX_NAME_BYTES
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests;

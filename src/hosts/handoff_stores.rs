@@ -68,7 +68,7 @@ pub(super) fn read(store: &Path, path: &Path) -> Result<Option<(Vec<u8>, Timesta
     if fs::symlink_metadata(path).is_err_and(|error| is_absent(&error)) {
         return Ok(None);
     }
-    let inside = || Ok((fs::canonicalize(store)?, fs::canonicalize(path)?));
+    let inside = || Ok((dunce::canonicalize(store)?, dunce::canonicalize(path)?));
     let (store, target) = inside().map_err(|error: io::Error| failed(error.to_string()))?;
     // Whoever wrote the store must not choose which of the user's other files is read.
     if !target.starts_with(store) {
@@ -110,5 +110,6 @@ fn names(folder: &Path, ending: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use crate::core::project::{Layout, RepositoryFacts};
 use crate::core::replay::past_notes::MOST_CHARS;
 use crate::core::replay::step::{Blob, Step, steps};
 use crate::core::settings::LinkPreference;
+use crate::core::text::slashes::with_slashes;
 use crate::replay::{ReadContent, ReplayError};
 use crate::system::git;
 use crate::system::git_program::{BlobAnswer, GitProgram};
@@ -31,7 +32,7 @@ impl VaultHistory {
     pub(crate) fn find(request: &Request) -> Result<VaultHistory, ReplayError> {
         let (Vault { root, style, .. }, repository) = find_vault(request)?;
         let below = root.strip_prefix(&repository.checkout).unwrap_or(&root);
-        let Some(below) = below.to_str() else {
+        let Some(below) = with_slashes(below) else {
             let message = format!("the path of {} is not UTF-8; rename it", root.display());
             return Err(ReplayError::Wrong(message));
         };

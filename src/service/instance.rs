@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::core::time_limits;
-use crate::service::run::ServeError;
+use crate::service::serving::ServeError;
 use crate::system::directories::{self, Directories};
 use crate::system::within::within;
 

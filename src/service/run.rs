@@ -1,16 +1,13 @@
 //! The service: one thread listens, follows servers and stops cleanly; slow work has its own
 //! threads.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
@@ -20,48 +17,22 @@ use crate::app::deliver::{PendingDelivery, ServiceRefusal};
 use crate::app::hook::{self, Caller, HookLimits};
 use crate::app::warm::Warm;
 use crate::core::time_limits;
-use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
+use crate::hosts::opencode::{BridgeReply, OpencodeServer};
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
 use crate::service::instance::Instance;
 use crate::service::protocol::{Call, Reply, ServiceQuestion, VERSION};
+use crate::service::serving::{ServeError, Serving};
 use crate::service::status::Status;
 use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::log_file::LogFile;
-use crate::workspace::{AppError, Place, Request};
+use crate::system::process::stop::Stop;
+use crate::workspace::{Place, Request};
 
 /// Longer questions are cut off, and then fail to parse.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
-
-#[derive(Debug, Error)]
-pub enum ServeError {
-    #[error("kgctx serve is already running; `kgctx serve --status` shows more")]
-    Running,
-    #[error("cannot use {}: {cause}; check its permissions, and that its path is shorter than 100 characters", path.display())]
-    File { path: PathBuf, cause: io::Error },
-    #[error(transparent)]
-    App(#[from] AppError),
-    #[error(transparent)]
-    Address(#[from] AddressError),
-    #[error(
-        "cannot listen on 127.0.0.1:{port}: {cause}; give another --port, or none for any that is free"
-    )]
-    Port { port: u16, cause: io::Error },
-    #[error("the service cannot run: {0}")]
-    Io(#[from] io::Error),
-    #[error("cannot write the log {}: {cause}", path.display())]
-    Log { path: PathBuf, cause: io::Error },
-}
-
-#[derive(Debug, Clone)]
-pub struct Serving {
-    pub socket: PathBuf,
-    pub log: PathBuf,
-    /// The addresses that it follows.
-    pub servers: Vec<String>,
-}
 
 /// Data that all tasks of the service share.
 pub(super) struct Shared {
@@ -138,8 +109,7 @@ async fn run(
     servers: Vec<OpencodeServer>,
     shared: &Arc<Shared>,
 ) -> Result<(), ServeError> {
-    let mut stop = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut stop = Stop::new()?;
     let (stopping, is_stopping) = watch::channel(false);
     let mut followers = JoinSet::new();
     for server in servers {
@@ -149,8 +119,7 @@ async fn run(
     let mut calls = JoinSet::new();
     loop {
         tokio::select! {
-            _ = stop.recv() => break,
-            _ = interrupt.recv() => break,
+            () = stop.asked() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     calls.spawn(answer(stream, Arc::clone(shared)));

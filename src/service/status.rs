@@ -25,6 +25,7 @@ pub struct ServerStatus {
     pub error: Option<String>,
 }
 
+#[cfg(unix)]
 impl Status {
     /// The status of a server, which begins with the first call. Servers are in the order of their
     /// addresses.

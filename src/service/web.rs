@@ -24,14 +24,14 @@ use hyper::{Method, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::core::time_limits;
-use crate::service::run::ServeError;
+use crate::service::serving::ServeError;
 use crate::service::web::access::{Access, Entry};
 use crate::service::web::answers::{Answer, Query};
+use crate::system::process::stop::Stop;
 use crate::system::random;
 use crate::workspace::{Place, Request};
 
@@ -81,13 +81,11 @@ pub fn serve_web(request: &Request, port: u16, begun: impl FnOnce(&str)) -> Resu
 }
 
 async fn run(listener: TcpListener, site: &Arc<Site>) -> io::Result<()> {
-    let mut stop = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut stop = Stop::new()?;
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            _ = stop.recv() => return Ok(()),
-            _ = interrupt.recv() => return Ok(()),
+            () = stop.asked() => return Ok(()),
             accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
                 Ok((stream, _)) => {
                     connections.spawn(converse(stream, Arc::clone(site)));

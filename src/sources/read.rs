@@ -10,6 +10,7 @@ use crate::core::note::vault::SCHEME;
 use crate::core::search::answer::{Match, NamedNote, QuotedNote, ReadAnswer};
 use crate::core::search::nearest;
 use crate::core::search::ranking::{Reason, rank};
+use crate::core::text::slashes::with_slashes;
 use crate::sources::search::{CANDIDATES, path, uri};
 use crate::store::index::{Index, IndexError, NoteCard, NoteId};
 use crate::system::folders;
@@ -133,8 +134,8 @@ fn at_path(
 ) -> Result<Vec<NoteId>, IndexError> {
     let file = folders::settled(dir.join(wanted));
     for (n, vault) in workspace.vaults.iter().enumerate() {
-        if let Some(below) = file.strip_prefix(&vault.root).ok().and_then(Path::to_str)
-            && let Some(note) = index.note_at(n, below)?
+        if let Some(below) = file.strip_prefix(&vault.root).ok().and_then(with_slashes)
+            && let Some(note) = index.note_at(n, &below)?
         {
             return Ok(vec![note]);
         }

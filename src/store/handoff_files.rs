@@ -3,7 +3,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::core::handoff::HandoffId;
@@ -12,7 +11,7 @@ use crate::core::handoff::life::{Actor, HandoffEvent};
 use crate::store::state::{Result, State};
 use crate::system::breakpoint;
 use crate::system::directories::{self, Directories};
-use crate::system::vault;
+use crate::system::{durable, permissions, plain_file};
 
 /// The longest document.
 pub const MAX_BYTES: u64 = 1024 * 1024;
@@ -62,7 +61,8 @@ impl HandoffFiles {
     pub fn write(&self, id: &HandoffId, text: &str) -> io::Result<()> {
         directories::create_private(&self.folder)?;
         let temporary = self.temporary(id);
-        let private = File::options().write(true).create_new(true).mode(0o600).open(&temporary);
+        let mut options = File::options();
+        let private = permissions::private(options.write(true).create_new(true)).open(&temporary);
         let written = private.and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()
@@ -74,7 +74,7 @@ impl HandoffFiles {
         // If this fails, the file is removed with its draft.
         let _ = fs::remove_file(&temporary);
         linked?;
-        File::open(&self.folder)?.sync_all()
+        durable::sync_folder(&self.folder)
     }
 
     /// Finishes the drafts of writers that have ended: a draft with a document becomes a handoff,
@@ -93,7 +93,7 @@ impl HandoffFiles {
 
     /// Reads a document. Rejects anything but a regular file of a sensible size.
     pub fn read(&self, id: &HandoffId) -> io::Result<Vec<u8>> {
-        let file = vault::open_file(&self.path(id))?;
+        let file = plain_file::open_listed(&self.path(id))?;
         let there = file.metadata()?;
         if !there.is_file() {
             return Err(io::Error::other("it is not a regular file"));
@@ -167,6 +167,7 @@ mod tests {
         assert!(!files.is_there(&id));
     }
 
+    #[cfg(unix)]
     #[test]
     fn nothing_but_a_plain_file_is_read() {
         use std::os::unix::fs::{PermissionsExt, symlink};

@@ -2,11 +2,9 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// The permissions of a file that only the user can read.
-const PRIVATE: u32 = 0o600;
+use crate::system::permissions::{self, PRIVATE};
 
 /// Writes a file that the user named, and that only the user can read. The error names the file, and how to fix it.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
@@ -30,11 +28,9 @@ fn write_as(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         // Replaces the target of a link, not the link.
-        Ok(there) if there.is_file() => fs::canonicalize(path).and_then(|target| {
-            let mut kept = there.permissions();
-            if mode == PRIVATE {
-                kept.set_mode(kept.mode() & 0o700);
-            }
+        Ok(there) if there.is_file() => dunce::canonicalize(path).and_then(|target| {
+            let kept = there.permissions();
+            let kept = if mode == PRIVATE { permissions::of_user_alone(kept) } else { kept };
             replace(&target, text, PRIVATE, Some(kept))
         }),
         // Writes to a pipe or a terminal: a file must not replace it.
@@ -60,7 +56,9 @@ fn replace(
     beside.push(format!(".{}.tmp", std::process::id()));
     let temporary = target.with_file_name(beside);
     // Fails if the file exists: it belongs to another process, or is a link to another place.
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
+    let mut options = OpenOptions::new();
+    let options = permissions::for_users(options.write(true).create_new(true), mode);
+    let mut file = options.open(&temporary)?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| permissions.map_or(Ok(()), |kept| file.set_permissions(kept)))
@@ -113,6 +111,7 @@ mod tests {
         assert_eq!(names(folder.path()), ["file", "folder"]);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_private_file_is_for_its_user_alone() {
         use std::os::unix::fs::PermissionsExt;
@@ -128,6 +127,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn links_and_permissions_stay() {
         use std::os::unix::fs::{PermissionsExt, symlink};

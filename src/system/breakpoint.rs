@@ -1,9 +1,9 @@
 //! Points at which tests kill this process, as in a power failure, or stop it while they change
-//! files. Not in release builds.
+//! files. Not in release builds, and not on Windows, which cannot stop a process.
 
 /// Kills the process if `KGCTX_TEST_KILL_AT` names this point. Stops it until a test continues it
 /// if `KGCTX_TEST_HOLD_AT` does.
-#[cfg(debug_assertions)]
+#[cfg(all(debug_assertions, unix))]
 pub fn reach(point: &str) {
     use rustix::process::{Signal, getpid, kill_process};
     for (variable, signal) in
@@ -15,5 +15,5 @@ pub fn reach(point: &str) {
     }
 }
 
-#[cfg(not(debug_assertions))]
+#[cfg(not(all(debug_assertions, unix)))]
 pub fn reach(_point: &str) {}

@@ -1,11 +1,11 @@
 //! The folders for kgctx's own files.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::system::environment::Environment;
+use crate::system::permissions;
 
 /// The number of taken names after which nobody looks for a free one.
 const MAX_TRIES: u32 = 10_000;
@@ -24,8 +24,30 @@ pub struct Directories {
 const RELATIVE_HOME: &str = "KGCTX_HOME is a relative path, which depends on the current folder; set it to an \
     absolute one";
 const RELATIVE_USER_HOME: &str = "HOME is a relative path; set it to an absolute one, or KGCTX_HOME to a folder for kgctx's files";
+#[cfg(not(windows))]
 const NO_HOME: &str =
     "neither KGCTX_HOME nor HOME is set; set KGCTX_HOME to a folder for kgctx's files";
+#[cfg(windows)]
+const NO_HOME: &str =
+    "neither KGCTX_HOME nor USERPROFILE is set; set KGCTX_HOME to a folder for kgctx's files";
+
+/// The variable that names a folder for programs' files, where that is below the home folder otherwise, and ours in it.
+type Place = (&'static str, &'static str, &'static str);
+
+/// For configuration, cache and state.
+const PLACES: [Place; 3] = if cfg!(windows) {
+    [
+        ("APPDATA", "AppData/Roaming", "kgctx"),
+        ("LOCALAPPDATA", "AppData/Local", "kgctx/cache"),
+        ("LOCALAPPDATA", "AppData/Local", "kgctx/state"),
+    ]
+} else {
+    [
+        ("XDG_CONFIG_HOME", ".config", "kgctx"),
+        ("XDG_CACHE_HOME", ".cache", "kgctx"),
+        ("XDG_STATE_HOME", ".local/state", "kgctx"),
+    ]
+};
 
 impl Directories {
     /// All folders below one.
@@ -35,34 +57,37 @@ impl Directories {
         Directories { cache: home.join("cache"), state: home.join("state"), config: home }
     }
 
-    /// Uses `KGCTX_HOME` for everything, else the XDG folders.
+    /// Uses `KGCTX_HOME` for everything, else the folders that the system has for each.
     pub fn locate(environment: &Environment) -> Result<Directories, &'static str> {
         if let Some(home) = environment.path("KGCTX_HOME") {
             return home.is_absolute().then(|| Directories::below(&home)).ok_or(RELATIVE_HOME);
         }
-        let below = |variable: &str, default: &str| {
+        let below = |(variable, default, ours): Place| {
             environment
                 .path(variable)
                 .filter(|path| path.is_absolute())
-                .or_else(|| Some(environment.home()?.join(default)))
-                .map(|path| path.join("kgctx"))
+                .or_else(|| Some(joined(environment.home()?, default)))
+                .map(|path| joined(path, ours))
                 .ok_or(if environment.path("HOME").is_some() {
                     RELATIVE_USER_HOME
                 } else {
                     NO_HOME
                 })
         };
-        Ok(Directories {
-            config: below("XDG_CONFIG_HOME", ".config")?,
-            cache: below("XDG_CACHE_HOME", ".cache")?,
-            state: below("XDG_STATE_HOME", ".local/state")?,
-        })
+        let [config, cache, state] = PLACES;
+        Ok(Directories { config: below(config)?, cache: below(cache)?, state: below(state)? })
     }
+}
+
+/// Each name on its own: Windows shows the slashes of a path as they are.
+fn joined(mut folder: PathBuf, below: &str) -> PathBuf {
+    folder.extend(below.split('/'));
+    folder
 }
 
 /// Creates a folder and its parents that only the user can enter, because notes are private.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).recursive(true).create(path)
+    permissions::private_folder().recursive(true).create(path)
 }
 
 /// Creates a new folder that only the user can enter. Its name begins with `prefix`, and this process's id follows.
@@ -70,7 +95,7 @@ pub(crate) fn create_new_private(parent: &Path, prefix: &str) -> io::Result<Path
     let mut n = 0;
     loop {
         let folder = parent.join(format!("{prefix}{}-{n}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&folder) {
+        match permissions::private_folder().create(&folder) {
             // Another thread uses it, a killed process left it, or an attacker created it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && n < MAX_TRIES => n += 1,
             created => return created.map(|()| folder),
@@ -82,7 +107,7 @@ pub(crate) fn create_new_private(parent: &Path, prefix: &str) -> io::Result<Path
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    options.mode(0o600).open(path)
+    permissions::private(&mut options).open(path)
 }
 
 #[cfg(test)]
@@ -93,6 +118,20 @@ mod tests {
         Directories::locate(&variables.iter().map(|&(k, v)| (k.into(), v.into())).collect())
     }
 
+    #[cfg(windows)]
+    #[test]
+    fn otherwise_the_folders_of_windows_do() {
+        let home = ("HOME", r"C:\Users\ada");
+        let found = locate(&[home, ("APPDATA", r"C:\Users\ada\Roam")]).unwrap();
+        assert_eq!(found.config, Path::new(r"C:\Users\ada\Roam\kgctx"));
+        assert_eq!(found.cache, Path::new(r"C:\Users\ada\AppData\Local\kgctx\cache"));
+        assert_eq!(found.state, Path::new(r"C:\Users\ada\AppData\Local\kgctx\state"));
+        assert_eq!(locate(&[]), Err(NO_HOME));
+        // Without a disk it would depend on the current one.
+        assert_eq!(locate(&[("KGCTX_HOME", r"\k"), home]), Err(RELATIVE_HOME));
+    }
+
+    #[cfg(unix)]
     #[test]
     fn kgctx_home_holds_everything() {
         let found = locate(&[("KGCTX_HOME", "/k"), ("HOME", "/home/ada")]).unwrap();
@@ -102,6 +141,7 @@ mod tests {
         assert_eq!(locate(&[("KGCTX_HOME", "k"), ("HOME", "/home/ada")]), Err(RELATIVE_HOME));
     }
 
+    #[cfg(unix)]
     #[test]
     fn otherwise_the_xdg_folders_do() {
         let found = locate(&[

@@ -13,14 +13,29 @@ pub enum Secrets {
     LeftOut,
 }
 
+/// What a user sets to name the home folder.
+pub const HOME_VARIABLE: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
 }
 
 impl Environment {
+    #[cfg(not(windows))]
     pub fn of_process() -> Environment {
         std::env::vars_os().collect()
+    }
+
+    /// There upper and lower case in names are the same, and hosts take `USERPROFILE` for the home folder, whatever `HOME` is.
+    #[cfg(windows)]
+    pub fn of_process() -> Environment {
+        let named = |(name, value): (OsString, OsString)| (name.to_ascii_uppercase(), value);
+        let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().map(named).collect();
+        if let Some(home) = variables.get(&OsString::from(HOME_VARIABLE)).cloned() {
+            variables.insert("HOME".into(), home);
+        }
+        Environment { variables }
     }
 
     /// A variable's value; `None` if it is empty.

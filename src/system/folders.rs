@@ -4,9 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
-
-use crate::system::{atomic_file, directories, plain_file};
+use crate::system::{atomic_file, directories, permissions, plain_file};
 
 /// The missing folders above a file, outermost first.
 pub fn missing(file: &Path) -> Vec<PathBuf> {
@@ -68,8 +66,7 @@ pub fn holds_only(folder: &Path, entry: &Path) -> io::Result<bool> {
 /// Whether files can be created in a folder, or the folder itself if it does not exist yet.
 pub fn is_writable(folder: &Path) -> bool {
     let nearest = folder.ancestors().find(|place| fs::symlink_metadata(place).is_ok());
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    nearest.is_some_and(|place| place.is_dir() && rustix::fs::access(place, access).is_ok())
+    nearest.is_some_and(permissions::is_writable)
 }
 
 pub fn is_folder(path: &Path) -> bool {
@@ -81,7 +78,7 @@ pub fn settled(folder: PathBuf) -> PathBuf {
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let canonical = folder.ancestors().find_map(|there| {
         let rest = folder.strip_prefix(there).ok()?;
-        Some(fs::canonicalize(there).ok()?.join(rest))
+        Some(dunce::canonicalize(there).ok()?.join(rest))
     });
     // Collects components, because joining an empty path adds a slash.
     canonical.map_or(folder, |canonical| canonical.components().collect())
@@ -110,10 +107,11 @@ mod tests {
         assert!(!impossible[0].exists());
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_folder_has_one_name_before_and_after_it_is_made() {
         let scratch = tempfile::tempdir().unwrap();
-        let real = fs::canonicalize(scratch.path()).unwrap().join("real");
+        let real = dunce::canonicalize(scratch.path()).unwrap().join("real");
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, scratch.path().join("link")).unwrap();
         let named = scratch.path().join("link/opencode");

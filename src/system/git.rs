@@ -5,14 +5,13 @@ mod index_file;
 pub mod tracked;
 pub mod uncommitted;
 
-use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
 use crate::system::git_program::GitProgram;
+use crate::system::permissions;
 use crate::system::plain_file;
 
 /// More than git's small files have, also the configuration with thousands of branches.
@@ -24,7 +23,7 @@ pub fn facts(
     folder: &Path,
     environment: &Environment,
 ) -> io::Result<FolderFacts> {
-    let folder = fs::canonicalize(folder)?;
+    let folder = dunce::canonicalize(folder)?;
     if !folder.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
@@ -38,7 +37,7 @@ pub fn facts(
         })
         .map(Path::to_path_buf);
     Ok(FolderFacts {
-        home: environment.home().and_then(|home| fs::canonicalize(home).ok()),
+        home: environment.home().and_then(|home| dunce::canonicalize(home).ok()),
         repository: above().filter(|place| !is_planted(place, ".git")).find_map(repository_at),
         marked,
         folder,
@@ -48,9 +47,8 @@ pub fn facts(
 /// Whether another user may have put a file into a folder where everybody may, such as `/tmp`: that must not make a project
 /// of all that is below.
 fn is_planted(place: &Path, name: &str) -> bool {
-    let Ok(file) = place.join(name).symlink_metadata() else { return false };
-    let is_ours = file.uid() == 0 || file.uid() == rustix::process::geteuid().as_raw();
-    !is_ours && place.metadata().is_ok_and(|folder| folder.mode() & 0o002 != 0)
+    let file = place.join(name).symlink_metadata();
+    file.is_ok_and(|file| permissions::is_planted(place, &file))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,13 +115,13 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
         };
         return Some(RepositoryFacts { root: checkout.clone(), checkout, layout, branch });
     };
-    let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
+    let common = dunce::canonicalize(git_dir.join(common.trim())).ok()?;
     // Anybody can write a `.git` file that points to your repository. A worktree's own folder is in the repository, and
     // points back.
     let back = read_text(&git_dir.join("gitdir"));
-    let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
+    let back = back.and_then(|back| dunce::canonicalize(git_dir.join(back.trim())).ok());
     let is_known = git_dir.parent() == Some(&common.join("worktrees"))
-        && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
+        && back.is_some_and(|back| dunce::canonicalize(dot_git).is_ok_and(|here| here == back));
     let stray = || RepositoryFacts {
         root: checkout.clone(),
         checkout: checkout.clone(),
@@ -137,7 +135,7 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     let (root, layout) = if let Some(worktree) = config_value(&common, "worktree") {
         // A worktree of a submodule: the configuration says where the submodule's own tree is. Whoever wrote the folder wrote
         // that, too, and may name a tree of yours: a submodule's own points back.
-        match fs::canonicalize(common.join(worktree)) {
+        match dunce::canonicalize(common.join(worktree)) {
             Ok(tree) if leads_to(&tree, &common) => (tree, Layout::Worktree),
             _ => return Some(stray()),
         }
@@ -154,7 +152,9 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
 
 /// Whether the git files of a working tree are in a folder.
 fn leads_to(tree: &Path, common: &Path) -> bool {
-    git_dir(tree).and_then(|git_dir| fs::canonicalize(git_dir).ok()).is_some_and(|it| it == common)
+    git_dir(tree)
+        .and_then(|git_dir| dunce::canonicalize(git_dir).ok())
+        .is_some_and(|it| it == common)
 }
 
 /// The working tree around a folder, if it has git's files; none for one that its repository does not know.
@@ -185,7 +185,7 @@ fn read_text(file: &Path) -> Option<String> {
 /// The folder of git's files that a `.git` file names.
 fn pointed_at(place: &Path, dot_git: &Path) -> Option<PathBuf> {
     let pointer = read_text(dot_git)?;
-    fs::canonicalize(place.join(pointer.strip_prefix("gitdir:")?.trim())).ok()
+    dunce::canonicalize(place.join(pointer.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 /// The branch of HEAD; `None` if it is detached or in another ref storage.

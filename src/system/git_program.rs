@@ -3,7 +3,6 @@
 //! user's settings for trusted folders and for the ends of lines apply.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,6 +13,7 @@ use thiserror::Error;
 
 use crate::core::text::words::words;
 use crate::core::time_limits;
+use crate::system::process::ending;
 use crate::system::within::{self, Started};
 
 /// Settings for all questions, so that no answer depends on the user's own.
@@ -50,7 +50,7 @@ impl GitError {
     /// Why git ended, in its own words if it has some.
     fn ended(arguments: &[&str], status: ExitStatus, complaint: &[u8]) -> GitError {
         let complaint = String::from_utf8_lossy(complaint);
-        match status.signal().filter(|_| complaint.trim().is_empty()) {
+        match ending::signal(status).filter(|_| complaint.trim().is_empty()) {
             Some(signal) => GitError::new(arguments, &format!("signal {signal} ended it")),
             None => GitError::new(arguments, &complaint),
         }

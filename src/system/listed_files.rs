@@ -1,13 +1,14 @@
 //! Reads the current contents of the files that a handoff lists: only in the project and the
 //! folders that the user allowed, none with a secret name, and none that would block.
 
+mod open_below;
 mod sandbox;
 mod secret_name;
 
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::core::handoff::{FoundFile, ListedFile};
 
@@ -64,11 +65,12 @@ pub fn check(root: &Path, allowed: &[PathBuf], path: &str) -> Result<(), Obstacl
 /// outside.
 pub fn from_top(root: &Path, standing: &Path, typed: &str) -> String {
     let Some(path) = sandbox::normal(&standing.join(typed)) else { return typed.to_owned() };
-    let real = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let real = dunce::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let below = [root, &real].into_iter().find_map(|root| path.strip_prefix(root).ok());
-    match below.unwrap_or(&path).to_string_lossy() {
+    let from_top = below.map(|below| below.to_string_lossy().replace(MAIN_SEPARATOR, "/"));
+    match from_top.unwrap_or_else(|| path.to_string_lossy().into_owned()) {
         top if top.is_empty() => ".".to_owned(),
-        path => path.into_owned(),
+        path => path,
     }
 }
 
@@ -109,5 +111,6 @@ fn read(file: &File, limit: u64) -> FoundFile {
     FoundFile::Text { text, total }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests;

@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::system::directories;
+use crate::system::{directories, permissions};
 
 const MAX_BYTES: u64 = 1024 * 1024;
 /// The number of full files to keep.
@@ -70,7 +69,7 @@ impl Write for LogFile {
 }
 
 fn appending(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    permissions::private(OpenOptions::new().append(true).create(true)).open(path)
 }
 
 #[cfg(test)]

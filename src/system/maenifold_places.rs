@@ -36,7 +36,8 @@ impl Places {
 
     /// Whether the folder is in the memory folder or contains it; resolves links.
     pub fn shares_notes_with(&self, folder: &Path) -> bool {
-        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let canonical =
+            |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let (memory, folder) = (canonical(&self.memory), canonical(folder));
         memory.starts_with(&folder) || folder.starts_with(&memory)
     }

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const NOT_PLAIN: &str = "it is not a regular file";
@@ -14,8 +13,44 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         return Err(io::Error::other(NOT_PLAIN));
     }
     // The file can have become a pipe by now; without this flag, opening it would wait for a writer.
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let file = open_without_waiting(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(NOT_PLAIN)) }
+}
+
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+/// Windows has its pipes in a place of their own.
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Opens a file that was listed as a regular one. Does not follow a link or block on a pipe that
+/// has replaced it.
+#[cfg(unix)]
+pub(crate) fn open_listed(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(windows)]
+pub(crate) fn open_listed(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
+    const FILE_ATTRIBUTE_REPARSE_POINT: u32 = 0x400;
+    const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    let file = File::options().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)?;
+    let found = file.metadata()?;
+    if found.is_symlink() {
+        return Err(io::Error::other(NOT_PLAIN));
+    }
+    // Files that a cloud keeps, or that are stored compactly, are marked, too, and lead nowhere else.
+    let is_kept_elsewhere = found.file_attributes() & FILE_ATTRIBUTE_REPARSE_POINT != 0;
+    if is_kept_elsewhere { File::open(path) } else { Ok(file) }
 }
 
 /// Reads a plain file, or the one to which a link leads.

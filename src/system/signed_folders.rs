@@ -71,7 +71,7 @@ fn vaults(folder: &Path, program: &str) -> Vec<PathBuf> {
     };
     let named = named.iter().filter(|path| is_below(path));
     let vaults: Vec<PathBuf> = named
-        .filter_map(|path| fs::canonicalize(folder.join(path)).ok())
+        .filter_map(|path| dunce::canonicalize(folder.join(path)).ok())
         .filter(|path| path.is_dir() && path.starts_with(folder))
         .collect();
     if vaults.is_empty() { vec![folder.to_path_buf()] } else { vaults }
@@ -80,18 +80,19 @@ fn vaults(folder: &Path, program: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::text::slashes::with_slashes;
 
     /// What is found from `project/at`, as paths from the project and programs.
     fn found(files: &[(&str, &str)], at: &str) -> Vec<(String, &'static str)> {
         let scratch = tempfile::tempdir().unwrap();
-        let top = scratch.path().canonicalize().unwrap().join("project");
+        let top = dunce::canonicalize(scratch.path()).unwrap().join("project");
         fs::create_dir_all(top.join(at)).unwrap();
         for (file, text) in files {
             let file = top.join(file);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
-        let from_top = |path: &Path| path.strip_prefix(&top).unwrap().display().to_string();
+        let from_top = |path: &Path| with_slashes(path.strip_prefix(&top).unwrap()).unwrap();
         let found = find(&top, &top.join(at)).into_iter();
         found.map(|SignedFolder { path, program }| (from_top(&path), program)).collect()
     }
@@ -139,12 +140,12 @@ mod tests {
     fn a_top_is_a_vault_by_its_signs() {
         let at_top = |files: &[&str]| {
             let scratch = tempfile::tempdir().unwrap();
-            let top = scratch.path().canonicalize().unwrap();
+            let top = dunce::canonicalize(scratch.path()).unwrap();
             for file in files {
                 fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
                 fs::write(top.join(file), "vaults:\n- fsPath: vault\n").unwrap();
             }
-            let below = |path: PathBuf| path.strip_prefix(&top).unwrap().display().to_string();
+            let below = |path: PathBuf| with_slashes(path.strip_prefix(&top).unwrap()).unwrap();
             super::at_top(&top).into_iter().map(below).collect::<Vec<_>>()
         };
         for sign in [".obsidian/app.json", "logseq/config.edn", "dendron.yml"] {

@@ -34,6 +34,7 @@ pub fn ask(command: &[String], question: &str, patience: Duration) -> Result<Str
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ impl TempFolder {
     /// Creates a folder. Its name begins with `prefix`, and this process's id follows.
     pub(crate) fn new(prefix: &'static str) -> io::Result<TempFolder> {
         static SWEPT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-        let temporary = fs::canonicalize(std::env::temp_dir())?;
+        let temporary = dunce::canonicalize(std::env::temp_dir())?;
         if SWEPT.lock().is_ok_and(|mut swept| swept.insert(prefix)) {
             sweep(&temporary, prefix);
         }

@@ -7,6 +7,8 @@ use std::time::Instant;
 use crate::core::time_limits;
 use crate::system::process::run::{Leftovers, Limits, RunError, run};
 
+/// Whether it runs on this system.
+pub const IS_POSSIBLE: bool = cfg!(unix);
 /// No screen is larger.
 const MAX_SCREEN_BYTES: u64 = 4 * 1024 * 1024;
 /// What is asked about a pane.

@@ -10,6 +10,9 @@ use crate::core::time::Timestamp;
 use crate::system::directories;
 use crate::system::plain_file;
 
+/// Every system of its kind has it.
+const EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
+
 /// Whether a person types the input, and not a program.
 pub fn is_terminal() -> bool {
     io::stdin().is_terminal()
@@ -63,11 +66,11 @@ fn link_elsewhere(path: &Path) -> Option<PathBuf> {
     if ["/dev", "/proc"].iter().any(|system| path.starts_with(system)) {
         return None;
     }
-    let target = fs::canonicalize(path).ok().filter(|target| target.is_file())?;
+    let target = dunce::canonicalize(path).ok().filter(|target| target.is_file())?;
     let is_below =
         path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
     let named = if is_below { Path::new(".") } else { path.parent()? };
-    let folder = fs::canonicalize(named).ok()?;
+    let folder = dunce::canonicalize(named).ok()?;
     (!target.starts_with(folder)).then_some(target)
 }
 
@@ -88,7 +91,7 @@ fn text(from: &str, source: io::Result<impl Read>, limit: u64) -> Result<String,
 /// until [`discard`], so that no text is lost if a later step fails.
 pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), String> {
     let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
-    let editor = named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
+    let editor = named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| EDITOR.to_owned());
     let failed = |why: String| {
         format!(
             "the editor {editor} failed: {why}; set EDITOR, or pipe the text: kgctx handoff create < notes.md"
@@ -101,7 +104,7 @@ pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), String> {
     let edited = fs::write(&path, template).and_then(|()| {
         // Like git: the variable can contain arguments.
         let mut words = editor.split_whitespace();
-        Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status()
+        Command::new(words.next().unwrap_or(EDITOR)).args(words).arg(&path).status()
     });
     let why = match edited {
         Ok(status) if status.success() => return Ok((read_file(&path, limit)?, path)),

@@ -8,9 +8,8 @@ mod open_folder;
 mod style;
 mod walkers;
 
-use std::fs::{self, File, Metadata};
+use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use bounded_look::BoundedLook;
@@ -22,8 +21,8 @@ use crate::core::note::NotePath;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::settings::{Setting, VaultSpec};
-use crate::core::time::Timestamp;
 use crate::system::plain_file;
+use crate::system::seen::stamp;
 use crate::system::vault::folder::VaultFolder;
 
 /// Checks that a vault is readable, finds its canonical root, and tells its style. The error says why it cannot be used.
@@ -32,7 +31,7 @@ pub fn open(spec: &Setting<VaultSpec>, styles: &Styles) -> Result<Vault, String>
     let vault = format!("{} (from {origin})", path.display());
     let unreadable =
         |cause: io::Error| format!("cannot read the vault {vault}: {cause}; check its permissions");
-    let root = fs::canonicalize(path).map_err(|cause| match cause.kind() {
+    let root = dunce::canonicalize(path).map_err(|cause| match cause.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             format!("no such vault: {vault}; create that folder or name another one")
         }
@@ -61,22 +60,12 @@ pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipp
     walkers::walk(roots, max_file_bytes)
 }
 
-pub(crate) fn stamp(metadata: &Metadata) -> Stamp {
-    let nanos =
-        |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-    Stamp {
-        mtime: Timestamp(nanos(metadata.mtime(), metadata.mtime_nsec())),
-        ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
-        size: metadata.len(),
-    }
-}
-
 /// Reads a listed file. Also returns its stamp afterwards, which shows whether it changed in the
 /// meantime.
 pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u8>, Stamp)> {
     let mut path = vault.root.join(folder);
     path.push(&*file.name);
-    let mut opened = open_file(&path)?;
+    let mut opened = plain_file::open_listed(&path)?;
     let mut bytes = vec![0; usize::try_from(file.stamp.size).unwrap_or_default() + 1];
     let mut length = 0;
     // Usually one read and one stamp, which also shows where the file ends.
@@ -96,13 +85,6 @@ pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u
     }
 }
 
-/// Opens a file that was listed as a regular one. Does not follow a link or block on a pipe that
-/// has replaced it.
-pub(crate) fn open_file(path: &Path) -> io::Result<File> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    File::options().read(true).custom_flags(flags).open(path)
-}
-
 /// Whether a note's file exists, listed or not.
 pub fn has(vault: &Vault, path: &NotePath) -> bool {
     vault.root.join(path.as_str()).is_file()
@@ -110,7 +92,7 @@ pub fn has(vault: &Vault, path: &NotePath) -> bool {
 
 /// Reads the start of a note, to show it. Rejects a link that leads out of the vault.
 pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let place = fs::canonicalize(vault.root.join(path.as_str()))?;
+    let place = dunce::canonicalize(vault.root.join(path.as_str()))?;
     if !place.starts_with(&vault.root) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,

@@ -3,7 +3,6 @@
 use crate::core::note::vault::Vault;
 use crate::core::time_limits;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +10,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+use crate::system::seen::{self, FileId};
 
 pub struct VaultWatcher {
     watcher: RecommendedWatcher,
@@ -23,11 +24,8 @@ struct Root {
     path: PathBuf,
     mode: RecursiveMode,
     /// The watched folder; `None` while it is missing or cannot be watched.
-    watched: Option<FolderIdentity>,
+    watched: Option<FileId>,
 }
-
-/// Distinguishes a folder from another one at the same path.
-type FolderIdentity = (u64, u64);
 
 impl VaultWatcher {
     /// Starts watching. A folder that cannot be watched is polled.
@@ -145,7 +143,7 @@ fn is_local(_: &Path) -> bool {
     true
 }
 
-fn identity(path: &Path) -> Option<FolderIdentity> {
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
-    Some((metadata.dev(), metadata.ino()))
+fn identity(path: &Path) -> Option<FileId> {
+    let folder = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
+    Some(seen::file_id(&folder))
 }

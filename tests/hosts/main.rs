@@ -1,5 +1,6 @@
 //! The hosts tier: the real OpenCode, Claude Code, Copilot CLI, Amplifier, browser and npm, which `.ci/hosts` installs.
 
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]

@@ -1,5 +1,6 @@
 //! The fast tier: the library and the real binary on real files. Needs nothing but Rust and git.
 
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]

@@ -222,6 +222,23 @@ fn every_test_module_is_run() {
     }
 }
 
+/// What the compiler does not check stands in one file, which Unix does not have.
+#[test]
+fn what_the_compiler_does_not_check_is_of_windows() {
+    let naming = |words: &[&str]| {
+        let is_naming = |text: &str| words.iter().any(|word| text.contains(word));
+        let naming = sources("src").into_iter().filter(|(_, text)| is_naming(text));
+        let mut naming: Vec<String> = naming.map(|(path, _)| path.display().to_string()).collect();
+        naming.retain(|path| !path.ends_with("src/system/windows.rs"));
+        naming
+    };
+    let unchecked = naming(&["unsafe {", "unsafe impl", "unsafe fn", "expect(unsafe_code"]);
+    assert!(unchecked.is_empty(), "{unchecked:?}");
+    // The standard library's own gives names on Windows that other programs do not understand.
+    let canonical = naming(&["fs::canonicalize", ".canonicalize()"]);
+    assert!(canonical.is_empty(), "these want `dunce::canonicalize`: {canonical:?}");
+}
+
 #[test]
 fn the_change_log_speaks_of_this_version() {
     let log = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();

@@ -1,5 +1,6 @@
 //! The soak tier: the sized tests at full size, and notes of real projects.
 
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]

@@ -8,6 +8,7 @@ use crate::app::install::{
     sha256,
 };
 use crate::core::installation::{Change, Installation, JsonHooks, Parts, Scope, Step};
+use crate::core::text::slashes::with_slashes;
 use crate::hosts::json_hooks::{SettingsFile, backup, has_backup};
 use crate::system::folders;
 use crate::system::process::find;
@@ -136,8 +137,9 @@ fn program(surroundings: &Surroundings) -> InstallResult<String> {
     let found = find::find("kgctx".as_ref(), &surroundings.environment).map(folders::settled);
     let is_other = |this: &PathBuf| found != Some(folders::settled(this.clone()));
     let path = find::this().filter(is_other).unwrap_or_else(|| PathBuf::from("kgctx"));
-    path.into_os_string().into_string().map_err(|path| InstallError::Io {
-        path: path.into(),
-        cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8"),
+    // Hosts run hooks in a shell, which takes a backslash for something else.
+    with_slashes(&path).ok_or_else(|| {
+        let cause = io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8");
+        InstallError::Io { path, cause }
     })
 }

@@ -90,6 +90,11 @@ fn pane_of(process: Process, environment: &Environment) -> Result<Pane> {
             "this Claude Code was not started in a terminal ({other}), and kgctx can clear it only there"
         )));
     }
+    if !tmux::IS_POSSIBLE {
+        return Err(no(
+            "Claude Code can be cleared only in tmux, which Windows does not have; clear it yourself, after `kgctx handoff create`",
+        ));
+    }
     let Some(pane) = pane_here(environment) else {
         return Err(no(
             "Claude Code can be cleared only in tmux; start it there, for example with `tmux new claude`",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::core::note::vault::holds;
 use crate::core::settings::{Origin, Setting, VaultSpec};
+use crate::core::text::slashes::with_slashes;
 use crate::system::folders;
 use crate::system::maenifold_places::Places;
 use crate::workspace::vault_entries::VaultEntries;
@@ -160,12 +161,12 @@ impl Scene {
         let path = match (&self.top, &self.home) {
             (Some(top), _) => match folder.strip_prefix(top) {
                 Ok(below) if below.as_os_str().is_empty() => Some(".".to_owned()),
-                below => below.ok().and_then(Path::to_str).map(str::to_owned),
+                below => below.ok().and_then(with_slashes),
             },
             (None, home) => {
                 let below = home.as_ref().and_then(|home| folder.strip_prefix(home).ok());
                 below
-                    .and_then(|below| Some(format!("~/{}", below.to_str()?)))
+                    .and_then(|below| Some(format!("~/{}", with_slashes(below)?)))
                     .or_else(|| folder.to_str().map(str::to_owned))
             }
         };

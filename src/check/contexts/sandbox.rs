@@ -18,6 +18,7 @@ use crate::core::note::places;
 use crate::core::note::vault::Vault;
 use crate::core::settings::Settings;
 use crate::core::source::SourcePreference;
+use crate::core::text::slashes::with_slashes;
 use crate::system::environment::Environment;
 use crate::system::vault::{self, SIGNS};
 use crate::workspace::{AppError, Place, Request};
@@ -195,7 +196,9 @@ fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<Chec
     let opened =
         places.values().flat_map(open).map(|Vault { name, root, style, is_flat, .. }| {
             let below = root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
-            CheckedVault { folder: below.to_string_lossy().into_owned(), name, style, is_flat }
+            let folder =
+                with_slashes(below).unwrap_or_else(|| below.to_string_lossy().into_owned());
+            CheckedVault { folder, name, style, is_flat }
         });
     opened.collect::<BTreeSet<CheckedVault>>().into_iter().collect()
 }

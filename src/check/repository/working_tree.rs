@@ -13,7 +13,7 @@ use crate::check::settings::is_project_name;
 use crate::core::time::Timestamp;
 use crate::system::atomic_file;
 use crate::system::git_program::GitProgram;
-use crate::system::vault;
+use crate::system::plain_file;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum History {
@@ -67,7 +67,7 @@ impl WorkingTree {
 
     /// Reads a file; `None` if it is too large or not a regular file.
     pub(crate) fn read(&self, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
-        let file = vault::open_file(&self.top.join(path)).ok()?;
+        let file = plain_file::open_listed(&self.top.join(path)).ok()?;
         let metadata = file.metadata().ok()?;
         if !metadata.is_file() || metadata.len() > max_bytes {
             return None;

@@ -15,7 +15,7 @@ impl Place {
     }
 
     fn path(&self) -> PathBuf {
-        fs::canonicalize(self.0.path()).unwrap()
+        dunce::canonicalize(self.0.path()).unwrap()
     }
 
     fn root(&self) -> PathBuf {
@@ -221,7 +221,7 @@ proptest! {
         let place = Place::new();
         match export(&place.projects(), "atlas", &session, "x") {
             Ok(path) => {
-                let path = fs::canonicalize(path).unwrap();
+                let path = dunce::canonicalize(path).unwrap();
                 prop_assert_eq!(path, place.projects().join("atlas/sessions").join(session).join("handoff.md"));
             }
             Err(_) => prop_assert!(!place.projects().exists()),

@@ -1,6 +1,5 @@
 //! spx: a queue of sessions in the repository, one markdown file each. The folder of a file is its status.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{HandoffStore, names, read};
@@ -35,8 +34,8 @@ pub(super) fn look(places: &[PathBuf]) -> HandoffStore {
 
 /// Where the queue is, if a link leads it out of the repository.
 fn leads_out(place: &Path) -> Option<PathBuf> {
-    let top = fs::canonicalize(place.parent()?.parent()?).ok()?;
-    let target = fs::canonicalize(place).ok()?;
+    let top = dunce::canonicalize(place.parent()?.parent()?).ok()?;
+    let target = dunce::canonicalize(place).ok()?;
     (!target.starts_with(top)).then_some(target)
 }
 

@@ -21,7 +21,7 @@ impl Lab {
     }
 
     fn path(&self, below: &str) -> PathBuf {
-        fs::canonicalize(self.0.path()).unwrap().join(below)
+        dunce::canonicalize(self.0.path()).unwrap().join(below)
     }
 
     fn write(&self, path: &str, text: impl AsRef<[u8]>) {

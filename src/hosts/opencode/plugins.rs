@@ -1,7 +1,6 @@
 //! Finds the copies of the bridge that OpenCode would load: files in its folders, and plugins that
 //! its configuration names.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -69,7 +68,7 @@ pub fn find(places: &OpencodePlaces<'_>, plugin_file: &PluginFile) -> Vec<Loaded
     let mut seen = Vec::new();
     let mut bridges = Vec::new();
     for file in files {
-        let target = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
+        let target = dunce::canonicalize(&file).unwrap_or_else(|_| file.clone());
         if !seen.contains(&target) {
             seen.push(target);
             bridges.push(match plugin_file::read(&file, plugin_file) {

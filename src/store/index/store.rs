@@ -19,7 +19,7 @@ use crate::store::index::in_use;
 use crate::store::index::read::Index;
 use crate::store::index::worktree::Worktree;
 use crate::store::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
-use crate::system::directories;
+use crate::system::{directories, durable};
 
 /// The beginning of every database.
 const DATABASE: &[u8; 16] = b"SQLite format 3\0";
@@ -209,7 +209,7 @@ impl WriterLock {
     pub(super) fn publish(&self, file: &Path) -> Result<(), IndexError> {
         let publish = || -> io::Result<()> {
             // Syncs the file first: after a power cut, `index.db` never leads to half a file.
-            File::open(file)?.sync_all()?;
+            durable::sync_file(file)?;
             in_use::swap(&self.store.path(), file.file_name().unwrap_or_default())
         };
         publish().map_err(|cause| self.store.io_error(cause))
@@ -267,10 +267,12 @@ fn is_no_database(path: &Path) -> bool {
 
 /// The URI of a database that does not change.
 fn immutable(path: &Path) -> PathBuf {
-    let mut uri = String::from("file:");
+    // SQLite wants a slash before a disk, and slashes behind it.
+    let mut uri = String::from(if cfg!(windows) { "file:///" } else { "file:" });
     for c in path.to_string_lossy().chars() {
         match c {
             '%' | '?' | '#' => uri.push_str(&format!("%{:02x}", u32::from(c))),
+            '\\' if cfg!(windows) => uri.push('/'),
             c => uri.push(c),
         }
     }

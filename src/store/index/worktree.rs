@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::system::directories;
+use crate::system::{directories, path_bytes};
 
 /// The file in a store that names the worktree.
 const FILE: &str = "worktree";
@@ -25,7 +24,7 @@ impl Worktree {
         let stores = store.parent().and_then(|stores| fs::read_dir(stores).ok());
         for other in stores.into_iter().flatten().flatten().map(|entry| entry.path()) {
             if let Ok(top) = fs::read(other.join(FILE))
-                && !Path::new(&std::ffi::OsString::from_vec(top)).exists()
+                && !path_bytes::path(top).exists()
             {
                 // Another process may be removing it; the next new store tries again.
                 let _ = fs::remove_dir_all(other);
@@ -33,6 +32,6 @@ impl Worktree {
         }
         let file = store.join(FILE);
         directories::private_file(&file)?;
-        fs::write(file, self.top.as_os_str().as_bytes())
+        fs::write(file, path_bytes::bytes(&self.top))
     }
 }

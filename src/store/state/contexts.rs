@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::core::monitor::Level;
 use crate::store::state::claims::process;
-use crate::store::state::sessions::{bytes, path};
 use crate::store::state::{Result, State};
+use crate::system::path_bytes::{bytes, path};
 use crate::system::process::identity::Process;
 
 /// What is remembered of a session's context.

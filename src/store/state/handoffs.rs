@@ -25,6 +25,7 @@ use crate::store::state::claims::process;
 use crate::store::state::handoffs::rows::{find, find_in_scope, select};
 use crate::store::state::{Result, State, sessions};
 use crate::system::breakpoint;
+use crate::system::path_bytes;
 use crate::system::process::identity::Process;
 
 /// A process whose end the system cannot determine counts as gone after this time.
@@ -195,7 +196,7 @@ impl State {
                    UNION SELECT folder FROM sessions WHERE scope = ?1";
         self.read(|connection| {
             let mut statement = connection.prepare(sql)?;
-            let folders = statement.query_map([scope], |row| row.get(0).map(sessions::path))?;
+            let folders = statement.query_map([scope], |row| row.get(0).map(path_bytes::path))?;
             folders.collect()
         })
     }

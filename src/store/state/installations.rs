@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::core::installation::Installation;
-use crate::store::state::sessions::{bytes, path};
 use crate::store::state::{Result, State};
+use crate::system::path_bytes::{bytes, path};
 
 impl State {
     /// The record of the installation at `file`.

@@ -16,7 +16,9 @@ use crate::system::atomic_file;
 use crate::system::breakpoint;
 use crate::system::clock;
 use crate::system::directories;
+use crate::system::durable;
 use crate::system::folders;
+use crate::system::path_bytes;
 
 /// Where the new state is made.
 const WORKSHOP: &str = "repair";
@@ -112,7 +114,7 @@ fn mark_complete(folder: &Path, new: &Path) -> io::Result<PathBuf> {
     if let Some(begun) = begun.filter(|begun| folders::is_folder(begun)) {
         return Ok(begun.join(DATABASE));
     }
-    File::open(new)?.sync_all()?;
+    durable::sync_file(new)?;
     let day = clock::now().to_string();
     let prefix = format!("damaged-{}-", day.get(..10).unwrap_or_default());
     let aside = directories::create_new_private(folder, &prefix)?;
@@ -142,7 +144,7 @@ fn swap(folder: &Path, path: &Path, new: &Path, aside: &Path) -> io::Result<()> 
     breakpoint::reach("repair:aside");
     fs::rename(new, path)?;
     breakpoint::reach("repair:swapped");
-    File::open(folder)?.sync_all()?;
+    durable::sync_folder(folder)?;
     // What stays is removed by the next repair.
     let _ = new.parent().map(fs::remove_dir_all);
     Ok(())
@@ -183,7 +185,7 @@ fn installations(old: &Connection) -> rusqlite::Result<Vec<(PathBuf, Installatio
     let mut statement = old.prepare(sql)?;
     let rows = statement.query_map([], |row| {
         let (file, version, sha256, folders_made) = row.try_into()?;
-        Ok((super::sessions::path(file), Installation { version, sha256, folders_made }))
+        Ok((path_bytes::path(file), Installation { version, sha256, folders_made }))
     })?;
     rows.collect()
 }

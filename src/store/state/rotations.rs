@@ -12,8 +12,8 @@ use crate::core::rotation::{MAX_POSTPONED, RotationState};
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::store::state::claims::process;
-use crate::store::state::sessions::{bytes, path};
 use crate::store::state::{Result, State};
+use crate::system::path_bytes::{bytes, path};
 use crate::system::process::identity::Process;
 
 /// A window in tmux.

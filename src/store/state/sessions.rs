@@ -1,14 +1,13 @@
 //! Sessions in the state: where each started, which process it runs in, and which of them ended
 //! without a handoff.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::store::state::claims::process;
 use crate::store::state::{Result, State};
+use crate::system::path_bytes::{bytes, path};
 use crate::system::process::identity::Process;
 
 /// The age from which on an ended session is forgotten.
@@ -234,12 +233,4 @@ fn free_endings(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<En
         Ok((is_free && is_due).then_some(ending))
     })?;
     free.filter_map(rusqlite::Result::transpose).collect()
-}
-
-pub(super) fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
-}
-
-pub(super) fn path(bytes: Vec<u8>) -> PathBuf {
-    OsString::from_vec(bytes).into()
 }

@@ -21,9 +21,9 @@ pub(super) enum Unlocked {
 /// Shares the folder with all others that use the database. Creates it if necessary. `None` where folders cannot be
 /// locked.
 pub(super) fn share(folder: &Path, patience: Duration) -> Result<Option<File>, Unlocked> {
-    let opened = match File::open(folder) {
+    let opened = match lockable(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            directories::create_private(folder).and_then(|()| File::open(folder))
+            directories::create_private(folder).and_then(|()| lockable(folder))
         }
         opened => opened,
     };
@@ -33,8 +33,19 @@ pub(super) fn share(folder: &Path, patience: Duration) -> Result<Option<File>, U
 
 /// Waits until no other process uses the database, and keeps others from opening it.
 pub(super) fn alone(folder: &Path, patience: Duration) -> Result<Option<File>, Unlocked> {
-    let file = File::open(folder).map_err(Unlocked::Io)?;
+    let file = lockable(folder).map_err(Unlocked::Io)?;
     Ok(wait(patience, || file.try_lock())?.then_some(file))
+}
+
+#[cfg(unix)]
+fn lockable(folder: &Path) -> io::Result<File> {
+    File::open(folder)
+}
+
+/// Windows locks no folders: a file in it takes their place.
+#[cfg(not(unix))]
+fn lockable(folder: &Path) -> io::Result<File> {
+    directories::private_file(&folder.join("state.lock"))
 }
 
 /// Tries until the lock is taken. Returns whether the file system has locks.

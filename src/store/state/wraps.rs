@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{OptionalExtension, params};
 
 use crate::store::state::claims::process;
-use crate::store::state::sessions::{bytes, path};
 use crate::store::state::{Result, State};
+use crate::system::path_bytes::{bytes, path};
 use crate::system::process::identity::Process;
 
 /// What is known of a wrapper's agent.

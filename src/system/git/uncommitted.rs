@@ -6,8 +6,9 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
-use rustix::io::Errno;
+mod checkout;
+
+use checkout::{Checkout, Look};
 
 use crate::system::git::index_file::{self, Seen};
 use crate::system::git::{git_dir, read_bounded};
@@ -36,11 +37,10 @@ pub fn uncommitted(checkout: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<
         tracked.truncate(MOST_LOOKS);
     }
     let last_commit = if index.may_have_staged { last_entry(&git_dir) } else { None };
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = rustix::fs::open(checkout, how, Mode::empty()).ok()?;
+    let top = Checkout::open(checkout)?;
     let is_changed = |path: &str, seen: &Seen| {
-        let stat = statat(&top, path, AtFlags::SYMLINK_NOFOLLOW);
-        seen.is_uncommitted() || differs(stat, seen, last_commit)
+        let look = top.look(path);
+        seen.is_uncommitted() || differs(look, seen, last_commit)
     };
     tracked.retain(|(path, seen)| is_changed(path, seen));
     let mut changed: Vec<String> = tracked.into_iter().map(|(path, _)| path).collect();
@@ -56,21 +56,18 @@ fn is_below(path: &str) -> bool {
 }
 
 /// Whether a file is not as git saw it, or was written after the last commit and may have been added since.
-fn differs(stat: Result<Stat, Errno>, seen: &Seen, last_commit: Option<i64>) -> bool {
-    let stat = match stat {
-        Ok(stat) => stat,
-        Err(errno) => return matches!(errno, Errno::NOENT | Errno::NOTDIR),
-    };
-    let is_newer = || last_commit.is_some_and(|time| stat.st_mtime > time);
+fn differs(look: Look, seen: &Seen, last_commit: Option<i64>) -> bool {
+    let Look::There { seconds, nanoseconds, size } = look else { return look == Look::Gone };
+    let is_newer = || last_commit.is_some_and(|time| seconds > time);
     // Git has not looked at the file yet.
     if seen.seconds == 0 {
         return is_newer();
     }
     // Some programs write times to the second, the millisecond or the microsecond. Git itself compares seconds.
     let is_exact = !seen.nanoseconds.is_multiple_of(1_000);
-    stat.st_mtime as u32 != seen.seconds
-        || is_exact && stat.st_mtime_nsec as u32 != seen.nanoseconds
-        || stat.st_size as u32 != seen.size
+    seconds as u32 != seen.seconds
+        || is_exact && nanoseconds != seen.nanoseconds
+        || size as u32 != seen.size
         || is_newer()
 }
 
@@ -90,5 +87,6 @@ fn last_entry(git_dir: &Path) -> Option<i64> {
     if message.starts_with("clone:") { None } else { seconds.parse().ok() }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,11 @@
 //! The folders that may contain listed files: the project, and those that the user allowed. Neither
 //! a name nor a link leads out of them, not even a link that appears while a file is being opened.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
-
+use super::open_below::open_below;
 use super::secret_name::is_secret;
 
 /// The system's limit.
@@ -49,8 +47,8 @@ impl Sandbox {
             .collect();
         // A missing folder contains no file.
         let folders: Vec<PathBuf> =
-            given.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
-        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+            given.iter().filter_map(|folder| dunce::canonicalize(folder).ok()).collect();
+        let root = dunce::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
         let spellings = given.iter().chain(&folders).filter_map(|folder| normal(folder)).collect();
         Sandbox { root, folders, spellings }
     }
@@ -61,6 +59,7 @@ impl Sandbox {
             "" => Some("it has no name"),
             name if name.contains('\0') => Some("its name contains a NUL character"),
             name if name.len() >= MAX_PATH_BYTES => Some("its name is too long"),
+            name if cfg!(windows) && has_stream(name) => Some("its name contains a colon"),
             _ => None,
         };
         if let Some(why) = bad_name {
@@ -70,7 +69,7 @@ impl Sandbox {
         // Checks the spelling first, so that nothing reveals whether a file outside exists.
         let spelt = normal(&wanted).ok_or(Obstacle::Refused(OUTSIDE))?;
         admitted(&self.spellings, &spelt)?;
-        let real = fs::canonicalize(&wanted)?;
+        let real = dunce::canonicalize(&wanted)?;
         let (folder, relative) = admitted(&self.folders, &real)?;
         if relative.as_os_str().is_empty() {
             // The user can allow a single file.
@@ -79,6 +78,11 @@ impl Sandbox {
         }
         open_below(folder, relative)
     }
+}
+
+/// Whether a path names more than a disk before a colon: on Windows another stream of a file, which can be the file itself.
+fn has_stream(listed: &str) -> bool {
+    listed.char_indices().any(|(at, c)| c == ':' && at != 1)
 }
 
 /// Splits a path into its allowed folder and the rest. Rejects paths outside, and secret names.
@@ -107,35 +111,6 @@ pub(super) fn normal(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-fn check_plain(kind: FileType) -> Result<(), Obstacle> {
-    match kind {
-        FileType::RegularFile => Ok(()),
-        FileType::Directory => Err(Obstacle::Unreadable("it is a directory".to_owned())),
-        _ => Err(Obstacle::Unreadable("it is not a regular file".to_owned())),
-    }
-}
-
-/// Opens a file below a folder, name by name, without following links. The path is canonical, so a
-/// link in it is new and can lead out.
-fn open_below(folder: &Path, relative: &Path) -> Result<File, Obstacle> {
-    // The root of the file system has no name.
-    let name = relative.file_name().unwrap_or(OsStr::new("."));
-    let enter = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut at = rustix::fs::open(folder, enter, Mode::empty())?;
-    for parent in relative.parent().into_iter().flatten() {
-        at = openat(&at, parent, enter, Mode::empty())?;
-    }
-    // Opening a device can have an effect, so check the type first.
-    let stat = statat(&at, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    check_plain(FileType::from_raw_mode(stat.st_mode))?;
-    // NONBLOCK, because the file can have become a pipe by now.
-    let how =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = openat(&at, name, how, Mode::empty())?;
-    check_plain(FileType::from_raw_mode(fstat(&file)?.st_mode))?;
-    Ok(File::from(file))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +128,22 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_behind_a_colon_is_no_disk() {
+        for (listed, expect) in [
+            ("a/b.md", false),
+            (r"C:\a", false),
+            ("C:/a:b", true),
+            (".env::$DATA", true),
+            ("a/b:c", true),
+        ] {
+            assert_eq!(has_stream(listed), expect, "{listed}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn p_3_15_a_link_that_is_put_there_at_the_last_moment_leads_nowhere() {
+        use std::fs;
         // P-3.15: the path that `open` checked is no longer a folder when it is entered.
         let scratch = tempfile::tempdir().unwrap();
         let outside = scratch.path().join("outside");

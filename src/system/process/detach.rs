@@ -1,7 +1,6 @@
 //! Starts kgctx again, for work that continues after this process has ended.
 
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -47,7 +46,23 @@ pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>], has_memory: bool) 
 fn detached(arguments: impl FnOnce(&mut Command) -> &mut Command) -> io::Result<u32> {
     let mut command = Command::new(std::env::current_exe()?);
     arguments(&mut command);
-    // A host waits for every process that holds its pipes, and stops every process in its group.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.process_group(0).spawn().map(|child| child.id())
+    part_from_host(&mut command);
+    command.spawn().map(|child| child.id())
+}
+
+/// A host waits for every process that holds its pipes, and stops every process in its group.
+#[cfg(unix)]
+fn part_from_host(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+/// There a process also gets the pipes that are not its own input and output.
+#[cfg(windows)]
+fn part_from_host(command: &mut Command) {
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+    const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    crate::system::windows::keep_own_pipes();
+    let flags = CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW;
+    std::os::windows::process::CommandExt::creation_flags(command, flags);
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -10,20 +9,23 @@ use std::time::{Duration, Instant};
 
 use crate::core::time_limits;
 use crate::system::environment::Environment;
+use crate::system::permissions;
 use crate::system::process::run::RunError;
 use crate::system::within;
 
+/// The endings of programs' files on Windows, where `PATHEXT` does not tell.
+const USUAL_ENDINGS: &str = ".com;.exe;.bat;.cmd";
 /// More than any version needs.
 const MAX_ANSWER: u64 = 4 * 1024;
 
 /// Finds a program like the system: a plain name on the PATH, a path with a slash as it is.
 pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
     let path = Path::new(name);
+    let find = |path: PathBuf| files(path, environment).into_iter().find(|file| is_program(file));
     if path.components().count() > 1 {
-        return is_program(path).then(|| path.to_path_buf());
+        return find(path.to_path_buf());
     }
-    let folders = std::env::split_paths(environment.get("PATH")?);
-    folders.map(|folder| folder.join(path)).find(|file| is_program(file))
+    std::env::split_paths(environment.get("PATH")?).find_map(|folder| find(folder.join(path)))
 }
 
 pub fn this() -> Option<PathBuf> {
@@ -76,13 +78,30 @@ pub fn first_line(
 }
 
 fn is_program(file: &Path) -> bool {
-    file.metadata().is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
+    file.metadata().is_ok_and(|there| permissions::is_executable(&there))
 }
 
+/// The files of a program with this path, as the system tries them.
+fn files(path: PathBuf, environment: &Environment) -> Vec<PathBuf> {
+    if cfg!(not(windows)) || path.extension().is_some() {
+        return vec![path];
+    }
+    let endings =
+        environment.get("PATHEXT").map_or(USUAL_ENDINGS.into(), |all| all.to_string_lossy());
+    let with = |ending: &str| {
+        let mut file = path.clone().into_os_string();
+        file.push(ending.to_ascii_lowercase());
+        PathBuf::from(file)
+    };
+    endings.split(';').filter(|ending| ending.starts_with('.')).map(with).collect()
+}
+
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
         let file = folder.join(name);

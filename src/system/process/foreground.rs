@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -13,8 +12,11 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::system::process::ending;
 use crate::system::process::identity::Process;
 use crate::system::process::terminal::Terminal;
+
+pub const IS_SUPPORTED: bool = true;
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,8 @@ pub enum EndedBy {
 impl End {
     /// The exit code, as shells have it.
     pub fn code(&self) -> u8 {
-        let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
+        let code =
+            self.status.code().or_else(|| ending::signal(self.status).map(|signal| 128 + signal));
         code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
     }
 }
@@ -71,7 +74,7 @@ pub fn run(
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let end = runtime.block_on(look_after(&mut command, watch, terminal.as_ref()))?;
     if let Some(terminal) = terminal {
-        terminal.restore(end.is_killed || end.status.signal().is_some());
+        terminal.restore(end.is_killed || ending::signal(end.status).is_some());
     }
     Ok(end)
 }

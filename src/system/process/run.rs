@@ -2,16 +2,15 @@
 //! fails.
 
 use std::io::{self, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use thiserror::Error;
 
 use crate::core::time_limits;
-use crate::system::process::reaper;
+use crate::system::process::ending;
+use crate::system::process::group::Group;
 use crate::system::within;
 
 /// No answer in text is longer.
@@ -40,15 +39,15 @@ pub enum RunError {
     Late(Duration),
     #[error("its answer is too long")]
     TooLong,
-    #[error("it ended with {}", ending(.0))]
+    #[error("it ended with {}", described(*.0))]
     Failed(ExitStatus),
     #[error("its answer cannot be read: {0}")]
     Read(#[from] io::Error),
 }
 
 /// `code 3`, `signal 9`.
-fn ending(status: &ExitStatus) -> String {
-    match (status.code(), status.signal()) {
+fn described(status: ExitStatus) -> String {
+    match (status.code(), ending::signal(status)) {
         (Some(code), _) => format!("code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => status.to_string(),
@@ -82,11 +81,8 @@ pub fn run(
         return Err(RunError::Late(patience));
     }
     command.stdin(if question.is_some() { Stdio::piped() } else { Stdio::null() });
-    command.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
-    reaper::start();
-    let child = command.spawn().map_err(RunError::Start)?;
-    let mut group = Group { child, is_reaped: false };
-    reaper::watch(group.id());
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut group = Group::start(command).map_err(RunError::Start)?;
 
     if let (Some(mut stdin), Some(question)) = (group.child.stdin.take(), question) {
         // Fails if the program ends without reading everything, which is fine.
@@ -110,52 +106,11 @@ pub fn run(
         }
     };
     let is_left_alone = ended_well && limits.leftovers == Leftovers::Keep;
-    let status = if is_left_alone { group.reap()? } else { group.kill()? };
+    let status = if is_left_alone { group.leave()? } else { group.kill()? };
     if status.success() { Ok(answer) } else { Err(RunError::Failed(status)) }
 }
 
-/// A program and its children, in one process group.
-struct Group {
-    child: Child,
-    is_reaped: bool,
-}
-
-impl Group {
-    fn id(&self) -> Pid {
-        Pid::from_child(&self.child)
-    }
-
-    /// Whether the program has ended, and with success. Does not reap it, because another group
-    /// could then get its id.
-    fn has_ended_well(&self) -> io::Result<Option<bool>> {
-        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let ended = waitid(WaitId::Pid(self.id()), how)?;
-        Ok(ended.map(|status| status.exit_status() == Some(0)))
-    }
-
-    fn kill(&mut self) -> io::Result<ExitStatus> {
-        // It may have just ended.
-        let _ = kill_process_group(self.id(), Signal::KILL);
-        let _ = self.child.kill();
-        self.reap()
-    }
-
-    fn reap(&mut self) -> io::Result<ExitStatus> {
-        let status = self.child.wait()?;
-        self.is_reaped = true;
-        reaper::release(self.id());
-        Ok(status)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if !self.is_reaped {
-            let _ = self.kill();
-        }
-    }
-}
-
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ use super::ignore_rules::IgnoreRules;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::not_note::is_note_name;
 use crate::core::note::vault::Vault;
+use crate::core::text::slashes::with_slashes;
 use crate::core::time::Timestamp;
 
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl<'a> MemoryVault<'a> {
 
     /// The prefix of the paths of a vault's notes.
     fn prefix(&self, vault: &Vault) -> Option<String> {
-        let below = vault.root.strip_prefix(&self.top).ok()?.to_str()?;
+        let below = with_slashes(vault.root.strip_prefix(&self.top).ok()?)?;
         Some(if below.is_empty() { String::new() } else { format!("{below}/") })
     }
 }
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn it_lists_the_same_notes_as_a_walk() {
         let scratch = tempfile::tempdir().unwrap();
-        let top = scratch.path().canonicalize().unwrap();
+        let top = dunce::canonicalize(scratch.path()).unwrap();
         let files = [
             ("a.md", "at the top"),
             ("CLAUDE.md", "no note"),

@@ -10,6 +10,7 @@ use std::time::Instant;
 use super::{Listed, Patience};
 use crate::core::note::listing::{FolderListing, ListedFile, Written};
 use crate::core::note::vault::Vault;
+use crate::core::text::slashes::with_slashes;
 use crate::core::time::Timestamp;
 use crate::store::index::KnownFiles;
 use crate::system::git;
@@ -127,8 +128,8 @@ fn by_working_tree(
         let below = root.join(&*listing.folder);
         let path =
             below.strip_prefix(&tree).ok().map(|below| below.join(&*listing.files[file].name));
-        if let Some(path) = path.as_deref().and_then(Path::to_str) {
-            files.entry(tree).or_default().insert(path.to_owned(), (folder, file));
+        if let Some(path) = path.as_deref().and_then(with_slashes) {
+            files.entry(tree).or_default().insert(path, (folder, file));
         }
     }
     files

@@ -1,6 +1,5 @@
 //! Settings files: reads TOML and applies its values.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
@@ -190,7 +189,7 @@ pub(super) fn apply(
     settings.channels.extend(written.channels.into_iter().map(|(path, channel)| {
         let path = resolve(&path);
         // Projects have canonical paths, and rules are compared with those.
-        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = dunce::canonicalize(&path).unwrap_or(path);
         Setting { value: ChannelRule { path, channel }, origin: origin.clone() }
     }));
 }

@@ -1,7 +1,6 @@
 //! The registry of channels: `channels.json` beside the user's configuration, a map of folders to
 //! names, either at the top level or under `registry`. Rules of the configuration are added to it.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -45,7 +44,8 @@ fn rules(text: &str) -> Result<Vec<ChannelRule>, String> {
     map.iter()
         .map(|(path, channel)| match channel {
             Value::String(channel) => {
-                let path = fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).to_path_buf());
+                let path =
+                    dunce::canonicalize(path).unwrap_or_else(|_| Path::new(path).to_path_buf());
                 Ok(ChannelRule { path, channel: channel.clone() })
             }
             _ => Err(format!("the channel of {path:?} is not text")),

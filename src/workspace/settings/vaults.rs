@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::core::note::vault::holds;
 use crate::core::settings::{Origin, Setting, VaultSpec};
+use crate::core::text::slashes::with_slashes;
 use crate::system::folders;
 use crate::system::maenifold_places::Places;
 use crate::system::note_places::{self, NotePlaces};
@@ -102,7 +103,7 @@ fn signed_vaults(
     configured: &[Setting<VaultSpec>],
 ) -> Vec<VaultSpec> {
     let named = |path: PathBuf| {
-        let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
+        let below = with_slashes(path.strip_prefix(top).ok()?)?;
         let name = if below.is_empty() { TOP.to_owned() } else { below };
         let is_free = is_path_of_names(&name)
             && !configured.iter().any(|vault| vault.value.name == name)

@@ -83,7 +83,7 @@ impl Database {
         cache: Option<&Path>,
     ) -> Result<Database, DatabaseError> {
         // The log is beside the file itself, not beside a link to it.
-        let path = fs::canonicalize(path).map_err(|cause| unreadable(path, &cause))?;
+        let path = dunce::canonicalize(path).map_err(|cause| unreadable(path, &cause))?;
         let surroundings = look(&path)?;
         let is_log_filled = surroundings.is_log_filled;
         let watch = Watch { seen: Seen::of(&path), is_log_filled, path: path.clone() };

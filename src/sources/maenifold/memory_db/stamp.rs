@@ -1,13 +1,12 @@
 //! A stamp: identifies a state of the database without opening it.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::core::note::listing;
 use crate::system::clock;
-use crate::system::vault;
+use crate::system::seen::{self, FileId};
 
 /// The metadata of the file and its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,13 +41,13 @@ pub(super) fn beside(database: &Path, ending: &str) -> PathBuf {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     stamp: listing::Stamp,
-    inode: u64,
+    id: FileId,
 }
 
 impl Seen {
     /// The current metadata; `None` if there is no file.
     pub(super) fn of(file: &Path) -> Option<Seen> {
         let there = fs::metadata(file).ok()?;
-        Some(Seen { stamp: vault::stamp(&there), inode: there.ino() })
+        Some(Seen { stamp: seen::stamp(&there), id: seen::file_id(&there) })
     }
 }
