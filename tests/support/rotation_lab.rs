@@ -39,6 +39,7 @@ run() {
     send-keys)
         [ "$1" = -t ] || exit 3
         shift 2
+        date +%s%N >> times
         if [ "$1" = -l ]; then
             [ "$2" = -- ] || exit 4
             [ -e deaf ] || printf '%s%s' "$3" "$(cat also 2>/dev/null)" >> typed
@@ -145,6 +146,13 @@ impl Seat {
     pub(crate) fn keys(&self) -> Vec<String> {
         let calls = self.read("calls");
         calls.lines().filter(|call| call.contains(" send-keys ")).map(str::to_owned).collect()
+    }
+
+    /// The milliseconds between each of these and the one before it.
+    pub(crate) fn between_keys(&self) -> Vec<i64> {
+        let times: Vec<i64> =
+            self.read("times").lines().map(|time| time.parse().unwrap()).collect();
+        times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).collect()
     }
 
     /// What the host says about its session.
