@@ -76,8 +76,8 @@ type Session = {
   told?: Promise<unknown>
   /** Its last turn failed, or was interrupted. */
   failed?: boolean
-  /** Whether the end of its turn is being asked about. */
-  resting?: boolean
+  /** The end of its turn that is being asked about, until a prompt comes. */
+  resting?: object
   /** The prompt of the rotation by which it began, until a person has typed one. */
   rotated?: string
 }
@@ -269,12 +269,12 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     return report(session, await kgctx(directory, event))
   }
 
-  /** Tells kgctx what nobody waits for, again where it could not take that in. */
-  async function insist(event: object, tries = TRIES): Promise<Answer> {
+  /** Tells kgctx what nobody waits for, again where it could not take that in, and while that `holds`. */
+  async function insist(event: object, holds = () => true, tries = TRIES): Promise<Answer> {
     const answer = await kgctx(directory, event)
     if (answer.action === "inject" || !answer.soon || tries <= 1) return answer
     await new Promise((done) => setTimeout(done, SOON_MS))
-    return insist(event, tries - 1)
+    return holds() ? insist(event, holds, tries - 1) : answer
   }
 
   /** Tells kgctx what was said last in a session, and gives its answer. */
@@ -432,12 +432,15 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   /** A turn has ended: the session goes on in a new one, if its agent asked for that. The old one stays as it is. */
   async function rotate(old: Session) {
     if (old.failed || old.resting) return
-    old.resting = true
-    const answer = await kgctx(directory, { type: "session.idle", sessionID: old.id })
-    old.resting = false
+    const end = (old.resting = {})
+    const isLast = () => old.resting === end
+    const answer = await insist({ type: "session.idle", sessionID: old.id }, isLast)
+    const rests = isLast()
+    if (rests) old.resting = undefined
     if (answer.action !== "rotate") return
     const { token, title } = answer
     const report = (error?: string) => void kgctx(directory, { type: "kgctx.rotation", sessionID: old.id, token, error })
+    if (!rests) return report("a prompt came before it")
     try {
       const session = await successor(old, token, title)
       old.rest?.()
@@ -588,6 +591,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (!session) sessions.set(id, (session = { id, created: false, withdrawn: [], unstored: [] }))
       session.rest?.()
       session.failed = false
+      session.resting = undefined
       if (session.rotated !== undefined && asked(prompt.parts) !== session.rotated.slice(0, PROMPT_CHARS)) {
         session.rotated = undefined
         void kgctx(directory, { type: "kgctx.prompted", sessionID: id })

@@ -1,6 +1,6 @@
 // Sessions that go on in a new one.
 import { describe, expect, test } from "bun:test"
-import { inject, sleep, until, world } from "./world"
+import { inject, place, sleep, until, world } from "./world"
 
 const ROTATE = { protocol: 1, action: "rotate", token: "7", title: "The goal", prompt: "Go on; the handoff is above." }
 
@@ -80,6 +80,46 @@ describe("a session whose agent asked for it", () => {
         expect(w.warnings()).toEqual([expect.stringContaining("kgctx handoff rotate --status")])
       }
     })
+})
+
+test("one end of a turn is enough, and a kgctx that could not look is asked again", async () => {
+  const w = await world()
+  const answers = `${place}/${w.id}.answers`
+  const busy = JSON.stringify({ protocol: 1, action: "ask", soon: true, reason: "the state is busy" })
+  w.will("session.idle", `if [ -e '${answers}' ]; then echo '${JSON.stringify(ROTATE)}'; else : > '${answers}'; echo '${busy}'; fi`)
+  await w.created()
+  // Versions of OpenCode may tell of it by one event alone.
+  await w.event("session.status", { sessionID: w.id, status: { type: "idle" } })
+  await until("sent", () => w.calls("session.promptAsync").length)
+  expect(w.asked("session.idle").length).toBe(2)
+})
+
+describe("a prompt that comes before the new session", () => {
+  test("keeps the old one, and kgctx is told", async () => {
+    const w = await world()
+    w.will("session.idle", `sleep 0.3\necho '${JSON.stringify(ROTATE)}'`)
+    await w.created()
+    await w.event("session.idle", { sessionID: w.id })
+    await w.prompt()
+    const [ended] = await until("kgctx is told", () => w.asked("kgctx.rotation").length > 0 && w.asked("kgctx.rotation"))
+    expect(ended.event).toEqual({ type: "kgctx.rotation", sessionID: w.id, token: "7", error: "a prompt came before it" })
+    expect([w.calls("session.create"), w.calls("session.promptAsync")]).toEqual([[], []])
+    // The end of its own turn asks anew.
+    w.will("session.idle", ROTATE)
+    await w.event("session.idle", { sessionID: w.id })
+    await until("sent", () => w.calls("session.promptAsync").length)
+  })
+
+  test("ends the asking where kgctx could not look", async () => {
+    const w = await world()
+    w.will("session.idle", { protocol: 1, action: "ask", soon: true, reason: "the state is busy" })
+    await w.created()
+    await w.event("session.idle", { sessionID: w.id })
+    await until("asked", () => w.asked("session.idle").length)
+    await w.prompt()
+    await sleep(1_500)
+    expect(w.asked("session.idle").length).toBe(1)
+  })
 })
 
 test("a turn that failed or was interrupted rotates nothing, until the next prompt", async () => {

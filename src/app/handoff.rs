@@ -55,6 +55,9 @@ pub enum HandoffError {
     TooLong(usize),
     #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
     Document { path: PathBuf, cause: String },
+    /// A rotation was asked for with a file that is not there. Agents know the first words.
+    #[error("Error: File not found: {}; write the handoff there, or name another file", .0.display())]
+    NoFile(PathBuf),
     /// What was typed cannot be a handoff.
     #[error("{0}")]
     Usage(String),

@@ -187,14 +187,14 @@ fn taken_in(outcome: Result<(), StateError>) -> BridgeReply {
 
 /// What a bridge does with a session that has nothing to do any more.
 fn idle(caller: &Caller<'_>, session: &str) -> BridgeReply {
-    let folder = match Directories::locate(&caller.environment()) {
-        Ok(directories) => directories.state,
+    let directories = match Directories::locate(&caller.environment()) {
+        Ok(directories) => directories,
         Err(error) => return BridgeReply::none(error),
     };
-    match rotation::opencode::idle(&folder, session, caller.host) {
+    match rotation::opencode::idle(&directories, session, caller.host) {
         Ok(Some(rotation)) => BridgeReply::Rotate(rotation),
         Ok(None) => BridgeReply::none("no rotation is scheduled"),
-        Err(error) => BridgeReply::none(error),
+        Err(error) => BridgeReply::ask_soon(error),
     }
 }
 

@@ -16,9 +16,11 @@ pub(super) use crate::app::rotation::seat::can_rotate;
 pub use crate::app::rotation::view::RotationView;
 
 use crate::core::context::receipt::Injection;
+use crate::core::handoff::HandoffId;
 use crate::core::handoff::life::Actor;
 use crate::core::rotation::{self, MANY_POSTPONED, RotationState};
 use crate::core::time_limits;
+use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{Result, Rotation, State};
 use crate::system::breakpoint;
 use crate::system::clock::{now_ms, tick_ms};
@@ -28,6 +30,10 @@ use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::system::user_input;
 use crate::workspace::Place;
+
+/// Why no context is cleared whose handoff is not there.
+const UNREADABLE: &str =
+    "its handoff cannot be read; restore the file, or run `kgctx handoff rotate` with another one";
 
 fn actor(session: &str) -> Actor {
     Actor { session: Some(session.to_owned()), now_ms: now_ms() }
@@ -73,6 +79,12 @@ fn begin(state: &mut State, rotation: &Rotation, has_agents: bool, ended_tick: i
     reserve(state, rotation.id, ended_tick)
 }
 
+/// Whether a new session can be given the document of a handoff. Without it, what the session knows would be lost.
+fn readable(directories: &Directories, scope: &str, id: &HandoffId) -> Result<(), &'static str> {
+    let read = HandoffFiles::new(directories, scope).read_usable(id);
+    read.map(drop).map_err(|_| UNREADABLE)
+}
+
 /// Reserves a scheduled rotation, and starts its worker.
 fn reserve(state: &mut State, id: i64, ended_tick: i64) -> Result<()> {
     let reserved = state.reserve_rotation(id, ended_tick, Process::this(), now_ms())?;
@@ -100,6 +112,20 @@ pub(super) fn prompted(folder: &Path, session: &str, prompt: &str, at_tick: i64)
         drop(state);
         let mut state = State::open(folder, time_limits::HOOK_STATE).ok()?;
         state.note_turn(session, prompt, at_tick, &actor(session)).ok()
+    };
+    // Without it, a worker sees by itself that a turn is under way.
+    let _ = note();
+}
+
+/// A tool was used in a session: a turn is under way, whatever seemed to end it before.
+pub(super) fn tool_used(folder: &Path, session: &str, at_tick: i64) {
+    let note = || {
+        let looked = State::look(folder, time_limits::HOOK_STATE).ok()??;
+        let is_taken_back = looked.rotation_of(session).ok()??.is_reserved_before(at_tick);
+        drop(looked);
+        let mut state =
+            is_taken_back.then(|| State::open(folder, time_limits::HOOK_STATE))?.ok()?;
+        state.note_tool(session, at_tick, now_ms()).ok()
     };
     // Without it, a worker sees by itself that a turn is under way.
     let _ = note();

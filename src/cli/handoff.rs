@@ -121,7 +121,7 @@ impl From<HandoffError> for Failure {
             | HandoffError::Incomplete(_)
             | HandoffError::TooLong(_)
             | HandoffError::Usage(_) => USAGE,
-            HandoffError::No(_) => NO,
+            HandoffError::NoFile(_) | HandoffError::No(_) => NO,
             HandoffError::State(_) | HandoffError::Document { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }

@@ -308,14 +308,13 @@ fn a_1_27_sessions_of_opencode_are_seen_and_told_by_its_own_numbers() {
     assert_eq!(used("ses_c", json!(90_000), json!({}))["action"], "none");
 }
 
-#[test]
-fn watching_goes_on_and_tells_what_changes() {
-    let lab = Lab::new();
-    fill(&lab, "s", 10_000, 0);
-    lab.start("s");
+/// Watches a session with 10,000 tokens, which then has 150,000. Returns what is printed until that shows.
+fn watched(lab: &Lab, arguments: &[&str], begin: &str, end: &str) -> String {
+    fs::remove_file(lab.transcript("s")).unwrap();
+    fill(lab, "s", 10_000, 0);
     let mut command = lab.kgctx(["monitor", "--watch", "--session", "s"]);
     let out = lab.scratch.write("watched", "");
-    command.stdout(fs::File::create(&out).unwrap()).stderr(Stdio::null());
+    command.args(arguments).stdout(fs::File::create(&out).unwrap()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let until = Instant::now() + Duration::from_secs(20);
     let wait_for = |wanted: &str| {
@@ -324,11 +323,34 @@ fn watching_goes_on_and_tells_what_changes() {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    wait_for("10,000 of 200,000");
-    fill(&lab, "s", 150_000, 0);
-    wait_for("CRITICAL    150,000 of 200,000");
+    wait_for(begin);
+    // Time alone is no news.
+    std::thread::sleep(Duration::from_millis(2_500));
+    fill(lab, "s", 150_000, 0);
+    wait_for(end);
     child.kill().unwrap();
     child.wait().unwrap();
+    fs::read_to_string(&out).unwrap()
+}
+
+#[test]
+fn watching_goes_on_and_tells_what_changes() {
+    let lab = Lab::new();
+    fill(&lab, "s", 10_000, 0);
+    lab.start("s");
+    let text = watched(&lab, &[], "10,000 of 200,000", "CRITICAL    150,000 of 200,000");
+    assert_eq!(text.lines().count(), 4, "{text}");
+    // For programs, one document in each line.
+    let text = watched(&lab, &["--json"], "\"tokens\":10000", "\"tokens\":150000");
+    let levels: Vec<Value> = text
+        .lines()
+        .map(|line| {
+            let answer: Value = serde_json::from_str(line).unwrap();
+            valid("monitor", &answer);
+            answer["sessions"][0]["level"].clone()
+        })
+        .collect();
+    assert_eq!(levels, ["OK", "CRITICAL"], "{text}");
 }
 
 /// What Claude Code 2.1.325 was seen to tell a status line, shortened.

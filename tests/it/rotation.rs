@@ -5,6 +5,7 @@ mod full_disk;
 mod given_up;
 mod kills;
 mod opencode;
+mod taken_back;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -42,7 +43,7 @@ fn r_4_2_a_file_that_is_not_there_is_refused_and_nothing_is_stored() {
         let (code, said) = seat.refused(arguments);
         let path = folder.join(name);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains(&format!("Error: File not found: {}", path.display())), "{said}");
+        assert!(said.starts_with(&format!("Error: File not found: {}", path.display())), "{said}");
     }
     fs::write(folder.join("binary.md"), [0xff, 0xfe, 0]).unwrap();
     fs::write(folder.join("large.md"), "x".repeat(2_000_000)).unwrap();
@@ -199,9 +200,18 @@ fn r_4_18_the_whole_path_types_two_lines_and_gives_the_handoff_once() {
         assert!(call.starts_with("/run/a,b/socket ") && is_exact, "{call}");
     }
     assert_eq!(seat.keys().len(), 4, "{:?}", seat.keys());
+    if cfg!(target_os = "linux") {
+        // Right behind its text, an Enter is a part of what was pasted.
+        let [clear, _, prompt] = seat.between_keys()[..] else { panic!("{}", seat.read("times")) };
+        assert!(clear >= 300 && prompt >= 300, "{clear} ms, {prompt} ms");
+    }
     // A fast end of the first turn rotates nothing.
     seat.stop("new");
     assert_eq!((seat.state().as_str(), seat.entered().len()), ("done", 2));
+    // what the agent was told of the old context says nothing of the new one.
+    let told = "SELECT count(*) FROM contexts WHERE session = 'new' AND notified > 0";
+    let told: i64 = seat.lab.state().query_row(told, [], |row| row.get(0)).unwrap();
+    assert_eq!(told, 0);
     // The log and the explanation tell what happened.
     let said = |arguments: &[&str]| {
         let output = seat.lab.kgctx(arguments.iter()).output().unwrap();

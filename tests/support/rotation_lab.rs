@@ -39,6 +39,7 @@ run() {
     send-keys)
         [ "$1" = -t ] || exit 3
         shift 2
+        date +%s%N >> times
         if [ "$1" = -l ]; then
             [ "$2" = -- ] || exit 4
             [ -e deaf ] || printf '%s%s' "$3" "$(cat also 2>/dev/null)" >> typed
@@ -69,6 +70,26 @@ pub(crate) fn fake_tmux(scratch: &Scratch) {
     fs::set_permissions(tmux, fs::Permissions::from_mode(0o755)).unwrap();
     scratch.write("tmux/pid", std::process::id().to_string());
     scratch.write("tmux/typed", "");
+}
+
+/// A worker that stands still at a point of its way.
+pub(crate) struct Held {
+    pid: String,
+}
+
+impl Held {
+    /// Whether the system says so of it: `T` stopped, `Z` and `X` gone.
+    fn is(&self, marks: &str) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid));
+        let stat = stat.unwrap_or(") X ".to_owned());
+        marks.chars().any(|mark| stat.contains(&format!(") {mark} ")))
+    }
+
+    /// Lets it go on, and waits until it has ended.
+    pub(crate) fn end(self, seat: &Seat) {
+        assert!(Command::new("kill").args(["-CONT", &self.pid]).status().unwrap().success());
+        seat.until("the worker is gone", |_| self.is("XZ"));
+    }
 }
 
 /// A session in a window.
@@ -127,6 +148,13 @@ impl Seat {
         calls.lines().filter(|call| call.contains(" send-keys ")).map(str::to_owned).collect()
     }
 
+    /// The milliseconds between each of these and the one before it.
+    pub(crate) fn between_keys(&self) -> Vec<i64> {
+        let times: Vec<i64> =
+            self.read("times").lines().map(|time| time.parse().unwrap()).collect();
+        times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).collect()
+    }
+
     /// What the host says about its session.
     pub(crate) fn is(&self, session: &str, status: &str) {
         let said = json!({"sessionId": session, "status": status}).to_string();
@@ -166,6 +194,28 @@ impl Seat {
             event[name] = value.clone();
         }
         assert_eq!(self.tell(&event).stdout, b"");
+    }
+
+    /// Ends the turn with a worker that stops at a point of its way, and waits for that.
+    #[track_caller]
+    pub(crate) fn stop_with_hold(&self, point: &str) -> Held {
+        let mut hook = self.kgctx(&["hook", "claude-code"]);
+        hook.env("KGCTX_TEST_HOLD_AT", point);
+        self.tell_by(hook, &self.lab.event("stop", "old"));
+        let worker = || Held { pid: self.column("owner_pid").unwrap_or_default() };
+        self.until("the worker is held", |_| worker().is("T"));
+        worker()
+    }
+
+    /// Ends the turn, and waits until the worker has stepped back without a key. Returns why.
+    #[track_caller]
+    pub(crate) fn steps_back(&self) -> String {
+        self.stop("old");
+        self.until("it steps back", |seat| {
+            seat.state() == "scheduled" && seat.column("reason").is_some()
+        });
+        self.untouched();
+        self.column("reason").unwrap()
     }
 
     pub(crate) fn prompt(&self, session: &str, text: &str) {

@@ -91,7 +91,7 @@ pub fn direct(
             restart::after_turn(&told.event, is_working, is_scripted);
             None
         }
-        EventKind::ToolUsed => told.answer_tool(),
+        EventKind::ToolUsed => told.answer_tool(tick_ms),
         EventKind::Compacting => told.answer_compacting(),
         EventKind::Ended { is_cleared } => {
             told.note_end(is_cleared);
@@ -200,9 +200,12 @@ impl Told {
         self.give(&place, at, (Moment::Prompt, None), Some(given))
     }
 
-    /// Tells the model once that its context is filling up.
-    fn answer_tool(&self) -> Reply {
+    /// Keeps a session whose turn goes on, and tells the model once that its context is filling up.
+    fn answer_tool(&self, tick_ms: i64) -> Reply {
         let SessionEvent { session, folder, transcript, kind, .. } = &self.event;
+        if let Ok(Directories { state, .. }) = Directories::locate(&Environment::of_process()) {
+            rotation::tool_used(&state, session, tick_ms);
+        }
         let notice = monitor::after_tool(session, folder, transcript.as_deref()?)?;
         Some(PendingDelivery::unclaimed(self.words.context(*kind, &notice)))
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::app::rotation::actor;
+use crate::app::rotation::{actor, readable};
 use crate::core::handoff::section::shorten;
 use crate::core::host::Host;
 use crate::core::rotation::{self, RotationState};
@@ -12,25 +12,36 @@ use crate::hosts::opencode::BridgeRotation;
 use crate::store::state::{Result, Rotation, State};
 use crate::system::breakpoint;
 use crate::system::clock::{now_ms, tick_ms};
+use crate::system::directories::Directories;
 use crate::system::process::identity::Process;
 use crate::system::user_input::is_file;
 
 /// The longest title of a session.
 const MAX_TITLE_CHARS: usize = 60;
 
-/// A session has nothing to do any more: what the bridge needs for its rotation, if it scheduled one.
+/// A session has nothing to do any more: what the bridge needs for its rotation, if it scheduled one. Where the state is busy,
+/// the bridge asks again.
 pub(in crate::app) fn idle(
-    folder: &Path,
+    directories: &Directories,
     session: &str,
     host: Option<Process>,
 ) -> Result<Option<BridgeRotation>> {
+    let folder = &directories.state;
     let Some(looked) = State::look(folder, time_limits::HOOK_STATE)? else { return Ok(None) };
     let open = looked.rotation_of(session)?.filter(|rotation| rotation.host == Host::Opencode);
     let Some(Rotation { id, process, .. }) = open else { return Ok(None) };
     drop(looked);
-    let mut state = State::open(folder, time_limits::STATE)?;
+    let mut state = State::open(folder, time_limits::HOOK_STATE)?;
     state.make_durable()?;
     state.reconsider_rotations(tick_ms(), &actor(session))?;
+    let Some(rotation) = state.rotation(id)? else { return Ok(None) };
+    let handoff = state.handoff(&rotation.scope, &rotation.handoff)?;
+    if let Some(handoff) = &handoff
+        && let Err(why) = readable(directories, &rotation.scope, &handoff.id)
+    {
+        state.delay_rotation(id, why, now_ms())?;
+        return Ok(None);
+    }
     let owner = host.unwrap_or(process);
     let Some(token) = state.reserve_rotation(id, tick_ms(), owner, now_ms())? else {
         return Ok(None);
@@ -41,8 +52,6 @@ pub(in crate::app) fn idle(
         return Ok(None);
     }
     breakpoint::reach("rotate:clearing");
-    let Some(rotation) = state.rotation(id)? else { return Ok(None) };
-    let handoff = state.handoff(&rotation.scope, &rotation.handoff)?;
     let goal = handoff.and_then(|handoff| handoff.goal).unwrap_or_default();
     let goal = secrets::mask(goal.lines().next().unwrap_or_default()).into_owned();
     let title = match goal.trim() {

@@ -152,8 +152,7 @@ fn read(file: &Path) -> Result<(String, PathBuf)> {
         )));
     }
     if !user_input::is_file(&file) {
-        let what = "write the handoff there, or name another file";
-        return Err(no(format!("Error: File not found: {shown}; {what}")));
+        return Err(HandoffError::NoFile(file));
     }
     let text = user_input::read_file(&file, MAX_BYTES).map_err(HandoffError::No)?;
     if text.trim().is_empty() {

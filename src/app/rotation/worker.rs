@@ -1,13 +1,12 @@
 //! The process that clears a window of Claude Code and types the first prompt of the new context. It looks before every
 //! key, and steps back as soon as anything is not as it must be.
 
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::app::rotation::{actor, begin};
+use crate::app::rotation::{actor, begin, readable};
 use crate::app::window::{GONE, Obstacle, Window};
-use crate::core::handoff::Status;
+use crate::core::handoff::{HandoffId, Status};
 use crate::core::rotation::{self, RotationState};
 use crate::core::time_limits;
 use crate::hosts::claude_code::composer::{self, Composer};
@@ -34,8 +33,7 @@ pub fn run(token: i64) {
     let Ok(Some(rotation)) = rotation else { return };
     let Some(pane) = rotation.pane.clone() else { return };
     let window = Window { process: rotation.process, pane, environment };
-    let folder = directories.state;
-    let mut worker = Worker { folder, state, token, rotation, window, watched_until: None };
+    let mut worker = Worker { directories, state, token, rotation, window, watched_until: None };
     match worker.rotation.state {
         RotationState::Reserved => worker.clear(),
         RotationState::Cleared => worker.prompt(),
@@ -54,8 +52,7 @@ pub fn begin_for(session: &str, has_agents: bool, ended_tick: i64) {
 }
 
 struct Worker {
-    /// Where the state is.
-    folder: PathBuf,
+    directories: Directories,
     state: State,
     token: i64,
     rotation: Rotation,
@@ -74,10 +71,13 @@ impl Worker {
             return self.step_back(why);
         }
         breakpoint::reach("rotate:ready");
-        if !self.has_handoff() {
+        let Some(handoff) = self.kept_handoff() else {
             let (to, why) = (RotationState::Cancelled, "its handoff is no longer kept for it");
             let _ = self.state.end_rotation(self.rotation.id, to, Some(why), &actor(&session));
             return;
+        };
+        if let Err(why) = readable(&self.directories, &self.rotation.scope, &handoff) {
+            return self.step_back(why);
         }
         // From here on a key may have been sent, whatever happens to this process.
         if !self.step(Reserved, Clearing, None) {
@@ -115,14 +115,14 @@ impl Worker {
     /// Watches the window until it is free, while nobody else goes on with the rotation. Holds nothing meanwhile: a repair of
     /// the state does not wait for this process.
     fn watch(self) -> Option<Worker> {
-        let Worker { folder, state, rotation, window, watched_until, .. } = self;
+        let Worker { directories, state, rotation, window, watched_until, .. } = self;
         let ended_tick = tick_ms();
         let left = state.rotation(rotation.id).ok()??;
         drop(state);
         let until = watched_until.unwrap_or_else(|| Instant::now() + time_limits::WATCH);
         while left.state == RotationState::Scheduled && Instant::now() < until {
             thread::sleep(time_limits::WATCH_POLL);
-            let looked = State::look(&folder, time_limits::STATE).ok()??;
+            let looked = State::look(&directories.state, time_limits::STATE).ok()??;
             // Any step of it is somebody else's: a turn, a command, another worker.
             if looked.rotation(rotation.id).ok()?.as_ref() != Some(&left) {
                 return None;
@@ -135,21 +135,21 @@ impl Worker {
                 Err(_) => continue,
                 Ok(()) => {}
             }
-            let mut state = State::open(&folder, time_limits::STATE).ok()?;
+            let mut state = State::open(&directories.state, time_limits::STATE).ok()?;
             state.make_durable().ok()?;
             let owner = Process::this();
             let token = state.reserve_rotation(left.id, ended_tick, owner, now_ms()).ok()??;
             let watched_until = Some(until);
-            return Some(Worker { folder, state, token, rotation, window, watched_until });
+            return Some(Worker { directories, state, token, rotation, window, watched_until });
         }
         None
     }
 
-    /// Whether the handoff is still kept for the new session.
-    fn has_handoff(&self) -> bool {
+    /// The handoff, if it is still kept for the new session.
+    fn kept_handoff(&self) -> Option<HandoffId> {
         let Rotation { scope, handoff, .. } = &self.rotation;
-        let found = self.state.handoff(scope, handoff).ok().flatten();
-        found.is_some_and(|handoff| handoff.status == Status::Claimed)
+        let found = self.state.handoff(scope, handoff).ok()??;
+        (found.status == Status::Claimed).then_some(found.id)
     }
 
     /// Whether the host itself says that it has another session now, where its hook could not.

@@ -91,7 +91,14 @@ pub(super) fn run(
         next_step: args.next_step.clone(),
         task: args.task.clone(),
     };
-    let id = rotation::schedule(&request, channel, session, &wanted).map_err(refused)?;
+    let id = match rotation::schedule(&request, channel, session, &wanted) {
+        // It says itself that it is an error.
+        Err(error @ HandoffError::NoFile(_)) => {
+            screen.complain(&format!("{}\n", for_terminal::lines(&error.to_string())));
+            return Err(Failure::said_no());
+        }
+        scheduled => scheduled.map_err(refused)?,
+    };
     if args.json {
         screen.json(&json!({ "handoff": id, "state": "scheduled" }));
         return Ok(());

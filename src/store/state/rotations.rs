@@ -105,6 +105,11 @@ impl Rotation {
         self.host == Host::Opencode && is_on_its_way && is_late
     }
 
+    /// Whether a worker has waited for the window since before that time. No key was sent.
+    pub fn is_reserved_before(&self, tick_ms: i64) -> bool {
+        self.state == RotationState::Reserved && self.prompted_tick < tick_ms
+    }
+
     /// Whether the session is being cleared at this moment.
     pub fn is_under_way(&self, tick_ms: i64) -> bool {
         self.state == RotationState::Clearing && !self.is_deserted() && !self.is_lost(tick_ms)
@@ -228,6 +233,14 @@ impl State {
     pub fn set_rotation_prompt(&mut self, id: i64, prompt: &str) -> Result<()> {
         let sql = "UPDATE rotations SET prompt = ?2 WHERE id = ?1";
         self.execute(sql, params![id, prompt]).map(drop)
+    }
+
+    /// Records that a tool was used in a session: a worker that waits for its end of turn is too early.
+    pub fn note_tool(&mut self, session: &str, tick_ms: i64, now_ms: i64) -> Result<()> {
+        let sql = "UPDATE rotations SET state = 'scheduled', reason = 'the turn went on after its end', \
+                   changed = ?3, prompted_tick = ?2, token = NULL \
+                   WHERE session = ?1 AND state = 'reserved' AND prompted_tick < ?2";
+        self.execute(sql, params![session, tick_ms, now_ms]).map(drop)
     }
 
     /// Whether [`State::note_turn`] would change anything. Takes no lock, because it is asked at every prompt.

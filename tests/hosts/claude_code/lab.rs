@@ -14,6 +14,7 @@ use kgctx::hosts::words::{EventKind, HostWords, StartCause};
 use serde_json::{Value, json};
 
 use super::model::Model;
+use crate::support::skips::skipped;
 use crate::support::{Scratch, git};
 
 /// The version that the fixtures were recorded with. Installing it is `.ci/claude-code`'s work.
@@ -89,11 +90,33 @@ impl Lab {
     /// Lets every kgctx that the host runs, and what that starts, be killed at a point of its way; `None`: no longer.
     pub(crate) fn kill_at(&self, point: Option<&str>) {
         let line = point.map(|point| format!("export KGCTX_TEST_KILL_AT={point}\n"));
-        let script = format!(
-            "#!/bin/sh\n{}exec {} \"$@\"\n",
-            line.unwrap_or_default(),
-            env!("CARGO_BIN_EXE_kgctx")
-        );
+        self.begin_kgctx_by(&line.unwrap_or_default());
+    }
+
+    /// Lets the clock jump before every kgctx that the host runs, days ahead and days back in turns. Skips the test where nothing
+    /// can do that.
+    #[must_use]
+    pub(crate) fn jump_clock(&self) -> bool {
+        // Its own program would stand between the host and kgctx.
+        let mut asked = Command::new("faketime");
+        let Ok(preload) = asked.args(["-f", "+0", "sh", "-c", "echo $LD_PRELOAD"]).output() else {
+            skipped("no `faketime` to set another clock with");
+            return false;
+        };
+        let preload = String::from_utf8(preload.stdout).unwrap();
+        let ahead = self.scratch.path().join("ahead");
+        self.begin_kgctx_by(&format!(
+            "if rm '{0}' 2> /dev/null; then by=-3d; else : > '{0}'; by=+3d; fi\n\
+             export LD_PRELOAD='{1}' FAKETIME=$by DONT_FAKE_MONOTONIC=1\n",
+            ahead.display(),
+            preload.trim()
+        ));
+        true
+    }
+
+    /// Lets every kgctx that the host runs begin with some lines of shell.
+    fn begin_kgctx_by(&self, lines: &str) {
+        let script = format!("#!/bin/sh\n{lines}exec {} \"$@\"\n", env!("CARGO_BIN_EXE_kgctx"));
         // Not written in place: it may be running.
         let new = self.scratch.write("bin/kgctx.new", script);
         fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,8 +1,8 @@
 //! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, and Copilot CLI with
 //! OpenAI's, answers everything with one word, and remembers every request. It listens on the loopback alone.
 //!
-//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[shell:CMD]]` the same in the background; `[[tokens:N]]` lets it
-//! have counted so many in its context.
+//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[shell:CMD]]` the same in the background, `[[agent:TASK]]` a sub-agent
+//! in the background, which takes some seconds; `[[tokens:N]]` lets it have counted so many in its context.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -160,10 +160,18 @@ fn answer(request: &Value, n: usize) -> (Value, Value, &'static str) {
         }
         input.to_string()
     };
-    let call = command("[[bash:").map(|(command, _)| input(command, false));
-    match call.or_else(|| command("[[shell:").map(|(command, _)| input(command, true))) {
-        Some(input) => (
-            json!({"type": "tool_use", "id": format!("toolu_{n}"), "name": "Bash", "input": {}}),
+    let bash = |input| ("Bash", input);
+    let call = command("[[bash:").map(|(command, _)| bash(input(command, false)));
+    let call = call.or_else(|| command("[[shell:").map(|(command, _)| bash(input(command, true))));
+    let call = call.or_else(|| {
+        let prompt = format!("{} [[bash:sleep 8]]", command("[[agent:")?.0);
+        let input = json!({"description": "probe", "prompt": prompt, "subagent_type": "general-purpose",
+            "run_in_background": true});
+        Some(("Agent", input.to_string()))
+    });
+    match call {
+        Some((name, input)) => (
+            json!({"type": "tool_use", "id": format!("toolu_{n}"), "name": name, "input": {}}),
             json!({"type": "input_json_delta", "partial_json": input}),
             "tool_use",
         ),

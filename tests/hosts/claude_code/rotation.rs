@@ -115,6 +115,12 @@ fn until_reason(lab: &Lab, window: &ClaudeCodeWindow<'_>, reason: &str) {
     }
 }
 
+/// Whether a handoff waits for the next session.
+fn waits(lab: &Lab, id: &Value) -> bool {
+    let list = lab.type_kgctx(&["handoff", "list", "--json"]);
+    list.contains(id.as_str().unwrap()) && list.contains("active")
+}
+
 /// A person lets the rotation begin again, while the window is not as it must be.
 #[track_caller]
 fn retried(lab: &Lab, window: &ClaudeCodeWindow<'_>, reason: &str) {
@@ -128,6 +134,27 @@ fn r_4_16_no_key_reaches_a_window_that_is_not_ready() {
     let lab = lab();
     let Some(window) = ClaudeCodeWindow::open(&lab) else { return };
     held_back(&lab, &window);
+    // One of two lines, with the cursor on the second, which is empty.
+    window.write("half a thought\\");
+    thread::sleep(Duration::from_millis(500));
+    window.key("Enter");
+    retried(&lab, &window, "something is typed in the composer");
+    assert!(window.shows("❯ half a thought"), "{}", window.text());
+    for key in ["C-u", "BSpace", "C-u"] {
+        window.key(key);
+    }
+    let end = Instant::now() + PATIENCE;
+    while window.shows("half a thought") {
+        assert!(Instant::now() < end, "{}", window.text());
+        thread::sleep(Duration::from_millis(50));
+    }
+    // A menu of commands, in which an Enter would choose one.
+    window.write("/mod");
+    window.wait_for("/model");
+    retried(&lab, &window, "something is typed in the composer");
+    window.key("C-u");
+    window.wait_for("accept edits on");
+
     window.tmux(&["copy-mode"]);
     retried(&lab, &window, "the window is in tmux's copy mode");
     window.tmux(&["send-keys", "-X", "cancel"]);
@@ -198,18 +225,14 @@ fn r_4_34_a_session_that_the_user_clears_or_kills_is_not_rotated() {
     window.wait_for("MOCK-REPLY");
     let told = lab.model.told().pop().unwrap();
     assert!(!told.contains(GOAL) && !told.contains("Continue from"), "{told}");
-    let waits = |id: &Value| {
-        let list = lab.type_kgctx(&["handoff", "list", "--json"]);
-        list.contains(id.as_str().unwrap()) && list.contains("active")
-    };
-    assert!(waits(&dropped["handoff"]));
+    assert!(waits(&lab, &dropped["handoff"]));
     // A host that is killed tells nothing.
     held_back(&lab, &window);
     let process = window.tmux(&["display-message", "-p", "#{pane_pid}"]);
     let killed = std::process::Command::new("kill").args(["-9", process.trim()]).status().unwrap();
     assert!(killed.success());
     thread::sleep(Duration::from_millis(500));
-    assert!(waits(&rotation(&lab)["handoff"]));
+    assert!(waits(&lab, &rotation(&lab)["handoff"]));
     assert_eq!(rotation(&lab)["state"], "dropped");
 }
 

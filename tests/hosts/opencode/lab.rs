@@ -74,7 +74,8 @@ impl Lab {
 
     /// Writes down what `kgctx` is asked.
     pub(crate) fn recorded(self) -> Lab {
-        let recorder = self.path().join("bin/recorder");
+        // By this name it is a shell, and OpenCode behind it the host.
+        let recorder = self.path().join("recorder/sh");
         let kgctx = env!("CARGO_BIN_EXE_kgctx");
         let heard = self.path().join("heard.jsonl");
         executable(

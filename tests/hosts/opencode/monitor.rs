@@ -1,7 +1,9 @@
 //! How full the contexts of the real OpenCode are, what its agents are told of it, and what its sessions leave.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::found::Version;
@@ -13,6 +15,7 @@ use super::{on_both_versions, until};
 on_both_versions!(
     a_1_29_an_agent_is_told_beside_a_tools_result_once,
     a_session_leaves_a_handoff_when_it_is_deleted_or_archived,
+    a_session_that_is_idle_for_long_leaves_a_handoff_once,
 );
 
 fn kgctx(lab: &Lab, arguments: &[&str]) -> Value {
@@ -80,4 +83,36 @@ fn a_session_leaves_a_handoff_when_it_is_deleted_or_archived(version: Version) {
         until("what was said is forgotten", || (!said.exists()).then_some(()));
         assert_eq!((end_of(&lab, &long).len(), end_of(&lab, &short).len()), (1, 0));
     }
+}
+
+fn a_session_that_is_idle_for_long_leaves_a_handoff_once(version: Version) {
+    let lab = Lab::new(version).plugin(bridge());
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    for prompt in ["FIRST-PROMPT", "SECOND-PROMPT", "THIRD-PROMPT"] {
+        server.say(&session, prompt);
+    }
+    let home = lab.path().join("kgctx-home/state");
+    let said = home.join(format!("said/{session}.json"));
+    until("what was said is kept", || {
+        fs::read_to_string(&said).ok().filter(|said| said.contains("THIRD-PROMPT"))
+    });
+    assert_eq!(end_of(&lab, &session).len(), 0, "it may go on");
+    // As if half an hour had passed since that was noted; the next session that starts sees to it.
+    let state = Connection::open(home.join("state.db")).unwrap();
+    let kept = fs::metadata(&said).unwrap().modified().unwrap();
+    let kept = kept.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64;
+    until("the rest is noted", || {
+        let sql = "UPDATE endings SET due = 1 WHERE due - 30 * 60 * 1000 >= ?1";
+        (state.execute(sql, [kept]).ok()? > 0).then_some(())
+    });
+    let next = server.create(&json!({}));
+    let left = until("the handoff", || end_of(&lab, &session).pop());
+    let shown = kgctx(&lab, &["handoff", "show", left["id"].as_str().unwrap()]);
+    assert!(shown["body"].as_str().unwrap().contains("THIRD-PROMPT"), "{shown}");
+    // Nothing was said since.
+    server.delete(&session);
+    server.say(&next, "NEXT-PROMPT");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(end_of(&lab, &session).len(), 1);
 }

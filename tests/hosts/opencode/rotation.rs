@@ -1,6 +1,7 @@
 //! Sessions of the real OpenCode that go on in a new one, in its window, which needs no port for that.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -9,11 +10,16 @@ use super::found::Version;
 use super::lab::{Lab, executable};
 use super::pool::bridge;
 use super::provider::{Call, Kind};
+use super::server::Server;
 use super::{on_both_versions, until};
 
 on_both_versions!(
     r_4_31_a_session_on_a_server_goes_on_in_a_new_one,
     an_opencode_that_is_killed_on_the_way_loses_no_handoff,
+    r_4_9_a_turn_that_its_user_interrupts_rotates_nothing,
+    a_state_that_is_busy_at_the_end_of_the_turn_only_delays_it,
+    r_4_7_of_two_rotations_in_a_turn_the_last_counts,
+    r_4_34_the_handoff_of_a_session_that_is_deleted_waits_for_the_next_one,
 );
 
 const KGCTX: &str = env!("CARGO_BIN_EXE_kgctx");
@@ -148,6 +154,82 @@ fn an_opencode_that_is_killed_on_the_way_loses_no_handoff(version: Version) {
         assert!(call.conversation().contains(GOAL), "{last}: {}", call.conversation());
         assert_eq!(rotations(&lab).len(), 1, "{last}");
     }
+}
+
+/// Sends a prompt whose turn asks for a rotation and goes on for some seconds, and waits until it has asked.
+fn asked(lab: &Lab, server: &Server, session: &str, seconds: u32) {
+    let command = format!("{KGCTX} handoff rotate --goal {GOAL}; sleep {seconds}");
+    server.leave(session, &format!("{OLD} [[bash:{command}]]"));
+    until("the call", || rotations(lab).iter().find(|one| one[0] == "scheduled").cloned());
+}
+
+/// Waits for the rotation's end: one new session has the handoff, and nothing of the old one.
+fn one_new_session(lab: &Lab, old: &str) {
+    let call = continued(lab);
+    assert!(call.session != old && !call.conversation().contains(OLD), "{}", call.conversation());
+    assert_eq!(call.count("=== HANDOFF LOADED (ID: "), 1, "{}", call.conversation());
+    assert!(call.in_order(GOAL, CONTINUE), "{}", call.conversation());
+    until("the end", || rotations(lab).iter().find(|one| one[0] == "done").cloned());
+    assert_eq!(lab.provider.turns(CONTINUE).len(), 1);
+}
+
+fn r_4_9_a_turn_that_its_user_interrupts_rotates_nothing(version: Version) {
+    //
+    let lab = Lab::new(version).plugin(bridge());
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    asked(&lab, &server, &session, 60);
+    server.abort(&session);
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(rotations(&lab)[0][0], "scheduled");
+    assert!(lab.provider.turns(CONTINUE).is_empty());
+    // The end of the next turn does.
+    server.say(&session, "One more word.");
+    one_new_session(&lab, &session);
+}
+
+fn a_state_that_is_busy_at_the_end_of_the_turn_only_delays_it(version: Version) {
+    let lab = Lab::new(version).plugin(bridge()).recorded();
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    asked(&lab, &server, &session, 4);
+    let busy = Connection::open(state(&lab)).unwrap();
+    busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let is_idle = |question: &Value| question["event"]["type"] == "session.idle";
+    until("the end of the turn", || lab.questions().iter().find(|one| is_idle(one)).cloned());
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(rotations(&lab)[0][0], "scheduled");
+    busy.execute_batch("ROLLBACK").unwrap();
+    one_new_session(&lab, &session);
+}
+
+fn r_4_7_of_two_rotations_in_a_turn_the_last_counts(version: Version) {
+    //
+    let lab = Lab::new(version).plugin(bridge());
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    let commands =
+        format!("{KGCTX} handoff rotate --goal FIRST-GOAL; {KGCTX} handoff rotate --goal {GOAL}");
+    server.say(&session, &format!("{OLD} [[bash:{commands}]]"));
+    one_new_session(&lab, &session);
+    let states: Vec<_> = rotations(&lab).iter().map(|rotation| rotation[0].clone()).collect();
+    assert_eq!(states, ["done", "superseded"]);
+    assert!(lab.provider.turns("FIRST-GOAL").iter().all(|call| call.session == session));
+}
+
+fn r_4_34_the_handoff_of_a_session_that_is_deleted_waits_for_the_next_one(version: Version) {
+    // the user deletes it before the turn is over.
+    let lab = Lab::new(version).plugin(bridge());
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    asked(&lab, &server, &session, 60);
+    server.delete(&session);
+    until("the end", || rotations(&lab).iter().find(|one| one[0] == "dropped").cloned());
+    let next = server.create(&json!({}));
+    server.say(&next, "NEXT-PROMPT");
+    let call = lab.provider.turns("NEXT-PROMPT").pop().unwrap();
+    assert!(call.conversation().contains(GOAL), "{}", call.conversation());
+    assert!(lab.provider.turns(CONTINUE).is_empty());
 }
 
 /// From the model's last call in the old session to the first one in the new session.

@@ -115,6 +115,12 @@ impl Server {
         self.http.call("DELETE", &format!("/session/{session}"), None).json();
     }
 
+    /// Interrupts the turn of a session.
+    #[track_caller]
+    pub(crate) fn abort(&self, session: &str) {
+        self.post(&format!("/session/{session}/abort"), &json!({}));
+    }
+
     /// Archives a session.
     #[track_caller]
     pub(crate) fn archive(&self, session: &str) {

@@ -8,17 +8,6 @@ use std::time::{Duration, Instant};
 use crate::support::handoff_lab::given;
 use crate::support::rotation_lab::Seat;
 
-/// Ends the turn, and waits until the worker has stepped back without a key. Returns why.
-#[track_caller]
-fn stepped_back(seat: &Seat) -> String {
-    seat.stop("old");
-    seat.until("it steps back", |seat| {
-        seat.state() == "scheduled" && seat.column("reason").is_some()
-    });
-    seat.untouched();
-    seat.column("reason").unwrap()
-}
-
 #[test]
 fn r_4_16_a_window_that_is_not_ready_is_not_touched() {
     // and when it is ready, the next end of a turn clears it.
@@ -27,7 +16,7 @@ fn r_4_16_a_window_that_is_not_ready_is_not_touched() {
     let check = |name: &str, text: &str, why: &str| {
         let before = fs::read_to_string(seat.file(name)).ok();
         seat.set(name, text);
-        assert_eq!(stepped_back(&seat), why, "{name}");
+        assert_eq!(seat.steps_back(), why, "{name}");
         match before {
             Some(before) => seat.set(name, &before),
             None => seat.unset(name),
@@ -42,10 +31,10 @@ fn r_4_16_a_window_that_is_not_ready_is_not_touched() {
     check("clients", "%3", "someone is using the window");
     for (status, why) in [("busy", "a turn is under way"), ("waiting", "a dialog is open")] {
         seat.is("old", status);
-        assert_eq!(stepped_back(&seat), why);
+        assert_eq!(seat.steps_back(), why);
     }
     seat.is("another", "idle");
-    assert_eq!(stepped_back(&seat), "the window has another session");
+    assert_eq!(seat.steps_back(), "the window has another session");
     seat.is("old", "idle");
     seat.stop("old");
     seat.clear();
@@ -62,7 +51,7 @@ fn r_4_19_a_window_that_is_gone_or_does_not_answer_costs_little_time() {
         seat.schedule();
         seat.set(name, "");
         let began = Instant::now();
-        let why = stepped_back(&seat);
+        let why = seat.steps_back();
         assert_eq!(why, "the window is gone, or tmux does not answer", "{name}");
         assert!(began.elapsed() < Duration::from_secs(15), "{name}");
     }
@@ -401,7 +390,7 @@ fn a_window_that_becomes_free_at_rest_is_cleared_without_another_turn() {
     let seat = Seat::new();
     seat.schedule();
     seat.set("typed", "half a thought");
-    assert_eq!(stepped_back(&seat), "something is typed in the composer");
+    assert_eq!(seat.steps_back(), "something is typed in the composer");
     seat.set("typed", "");
     seat.clear();
     seat.take_up();
@@ -414,7 +403,7 @@ fn nobody_watches_a_window_for_a_rotation_that_is_over() {
     let seat = Seat::new();
     seat.schedule();
     seat.set("typed", "half a thought");
-    stepped_back(&seat);
+    seat.steps_back();
     let output = seat.rotate_as("old", &["--cancel"]);
     assert!(output.status.success(), "{output:?}");
     seat.set("typed", "");
@@ -474,9 +463,9 @@ fn a_composer_with_the_keys_of_vim_takes_a_text_in_its_insert_mode_alone() {
     let settings = seat.lab.scratch.home().join(".claude/settings.json");
     let before = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, before.replacen('{', "{\"editorMode\":\"vim\",", 1)).unwrap();
-    assert_eq!(stepped_back(&seat), mode);
+    assert_eq!(seat.steps_back(), mode);
     seat.set("footer", "-- VISUAL -- auto mode on");
-    assert_eq!(stepped_back(&seat), mode);
+    assert_eq!(seat.steps_back(), mode);
     seat.set("footer", "-- INSERT -- auto mode on");
     seat.stop("old");
     seat.clear();

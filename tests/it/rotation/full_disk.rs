@@ -1,7 +1,5 @@
 //! A full disk: no key is sent that could not be announced, no handoff is lost, and nobody is disturbed.
 
-use std::process::Command;
-
 use crate::support::full_disk::FullDisk;
 use crate::support::rotation_lab::Seat;
 
@@ -39,21 +37,9 @@ fn a_disk_that_is_full_before_the_clearing_lets_no_key_be_sent() {
     seat.schedule();
     let Some(disk) = disk(&seat) else { return };
     disk.free();
-    let mut hook = seat.kgctx(&["hook", "claude-code"]);
-    hook.env("KGCTX_TEST_HOLD_AT", "rotate:ready");
-    seat.tell_by(hook, &seat.lab.event("stop", "old"));
-    // How the system says what a process does.
-    let does = |pid: &str, mark: &str| {
-        let stat =
-            std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or(") X ".to_owned());
-        stat.contains(mark)
-    };
-    let worker = |seat: &Seat| seat.column("owner_pid").unwrap_or_default();
-    seat.until("the worker is held", |seat| does(&worker(seat), ") T "));
-    let worker = worker(&seat);
+    let worker = seat.stop_with_hold("rotate:ready");
     disk.fill();
-    assert!(Command::new("kill").args(["-CONT", &worker]).status().unwrap().success());
-    seat.until("the worker is gone", |_| does(&worker, ") X ") || does(&worker, ") Z "));
+    worker.end(&seat);
     assert_eq!(seat.keys(), [""; 0]);
     disk.free();
     seat.lab.handoff(&["list"]);

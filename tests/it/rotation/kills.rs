@@ -54,6 +54,80 @@ fn r_4_24_a_worker_that_dies_before_a_key_begins_again_and_later_does_not() {
 }
 
 #[test]
+fn a_hook_that_dies_after_it_has_told_the_new_session_costs_nothing() {
+    for point in ["load:printed", "load:settled"] {
+        let seat = Seat::new();
+        let id = seat.rotate(&["--body", TEXT]);
+        seat.stop("old");
+        seat.until("/clear is sent", |seat| seat.entered() == ["/clear"]);
+        seat.is("new", "idle");
+        let mut hook = seat.kgctx(&["hook", "claude-code"]);
+        hook.env(KILL_AT, point);
+        let output = given(hook, &seat.lab.event("start-clear", "new"));
+        assert_eq!(output.status.signal(), Some(9), "{point}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(told.contains(&format!("=== HANDOFF LOADED (ID: {id}) ===")), "{point}: {told}");
+        assert!(seat.take_up().contains(&id), "{point}");
+        seat.until_state("done");
+        assert_eq!(seat.entered().iter().filter(|line| *line == "/clear").count(), 1, "{point}");
+        assert_ne!(seat.lab.status(&id).as_deref(), Some("cleared"), "{point}");
+        assert_whole(&seat.lab);
+    }
+}
+
+#[test]
+fn the_hook_of_a_prompt_or_of_a_clear_that_dies_sends_nothing_twice() {
+    // The prompt was taken up, and nobody heard of it: it is not sent again.
+    let seat = Seat::new();
+    let id = seat.rotate(&["--body", TEXT]);
+    seat.stop("old");
+    seat.clear();
+    seat.until("the first prompt is sent", |seat| seat.entered().len() == 2);
+    let mut hook = seat.kgctx(&["hook", "claude-code"]);
+    hook.env(KILL_AT, "state:uncommitted");
+    let mut prompt = seat.lab.event("user-prompt-submit", "new");
+    prompt["prompt"] = seat.entered().pop().unwrap().into();
+    assert_eq!(given(hook, &prompt).status.signal(), Some(9));
+    seat.until_state("waiting");
+    assert_eq!(seat.entered().len(), 2);
+    seat.prompt("new", "Go on.");
+    assert_eq!((seat.state().as_str(), seat.entered().len()), ("done", 2));
+    assert_eq!(seat.lab.status(&id).as_deref(), Some("consumed"));
+    // Nobody heard of a user's own clearing: the window has another session, and no key is sent there.
+    let seat = Seat::new();
+    let id = seat.rotate(&["--body", TEXT]);
+    let mut hook = seat.kgctx(&["hook", "claude-code"]);
+    hook.env(KILL_AT, "state:uncommitted");
+    assert_eq!(given(hook, &seat.lab.event("end-clear", "old")).status.signal(), Some(9));
+    seat.is("new", "idle");
+    seat.begin("start-clear", "new");
+    seat.stop("old");
+    seat.until("it steps back", |seat| seat.column("reason").is_some());
+    assert_eq!(seat.keys(), [""; 0]);
+    assert!(["claimed", "active"].contains(&seat.lab.status(&id).unwrap().as_str()));
+    assert_whole(&seat.lab);
+}
+
+#[test]
+fn a_command_about_a_rotation_that_dies_changes_nothing_or_all_of_it() {
+    for (command, point) in [("--cancel", "state:uncommitted"), ("--retry", "rotate:reserved")] {
+        let seat = Seat::new();
+        let id = seat.rotate(&["--body", TEXT]);
+        let mut killed = seat.kgctx(&["handoff", "rotate", command]);
+        killed.env("KGCTX_SESSION_ID", "old").env(KILL_AT, point);
+        assert_eq!(killed.output().unwrap().status.signal(), Some(9), "{command}");
+        seat.lab.handoff(&["list"]);
+        seat.untouched();
+        assert_eq!(seat.lab.status(&id).as_deref(), Some("claimed"), "{command}");
+        seat.stop("old");
+        assert!(seat.clear().contains(&id), "{command}");
+        seat.take_up();
+        seat.until_state("done");
+        assert_whole(&seat.lab);
+    }
+}
+
+#[test]
 fn a_worker_that_dies_after_the_clearing_leaves_the_prompt_to_a_person() {
     for point in ["rotate:cleared", "rotate:prompt-typed", "rotate:prompted"] {
         let seat = Seat::new();

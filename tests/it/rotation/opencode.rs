@@ -1,5 +1,6 @@
 //! Rotation in OpenCode, by what a bridge asks and tells.
 
+use std::fs;
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -76,6 +77,65 @@ fn r_4_31_a_session_goes_on_in_the_one_that_the_bridge_makes() {
     );
     ended(&lab, &answer["token"], json!(null));
     assert_eq!((state(&lab).as_str(), lab.status(&id).as_deref()), ("done", Some("consumed")));
+}
+
+#[test]
+fn a_state_that_is_busy_at_the_end_of_the_turn_is_asked_again() {
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let id = schedule(&lab);
+    let busy = lab.state();
+    busy.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let answer = idle(&lab);
+    assert_eq!((&answer["action"], &answer["soon"]), (&json!("ask"), &json!(true)), "{answer}");
+    busy.execute_batch("ROLLBACK").unwrap();
+    assert!(idle(&lab)["prompt"].as_str().unwrap().contains(&id));
+}
+
+#[test]
+fn r_4_14_a_prompt_that_comes_before_the_new_session_keeps_the_old_one() {
+    // the bridge says so.
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let id = schedule(&lab);
+    ended(&lab, &idle(&lab)["token"], json!("a prompt came before it"));
+    assert_eq!((state(&lab).as_str(), lab.status(&id).as_deref()), ("scheduled", Some("claimed")));
+    assert!(idle(&lab)["prompt"].as_str().unwrap().contains(&id));
+}
+
+#[test]
+fn r_4_20_a_handoff_whose_document_is_gone_makes_no_session() {
+    //
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let id = schedule(&lab);
+    let document = lab.document(&id);
+    let kept = document.with_extension("kept");
+    fs::rename(&document, &kept).unwrap();
+    assert_eq!(idle(&lab)["action"], "none");
+    assert_eq!(state(&lab), "scheduled");
+    let output = lab.kgctx(["handoff", "rotate", "--status"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("its handoff cannot be read; restore the file"), "{said}");
+    fs::rename(kept, document).unwrap();
+    assert!(idle(&lab)["prompt"].as_str().unwrap().contains(&id));
+}
+
+#[test]
+fn r_4_31_a_child_session_rotates_neither_itself_nor_its_parent() {
+    // kgctx gave it no context, and so does not know it.
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let mut info = info(&lab, "ses_child");
+    info["parentID"] = json!("ses_old");
+    let properties = json!({"info": info});
+    bridge(&lab, json!({"type": "session.created", "properties": properties}));
+    let mut command = lab.kgctx(["handoff", "rotate", "--goal", "GOAL"]);
+    command.env("KGCTX_SESSION_ID", "ses_child").env("KGCTX_ROTATES", "ses_child");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("there is no live session ses_child"), "{output:?}");
+    assert_eq!(idle(&lab)["action"], "none");
 }
 
 #[test]
