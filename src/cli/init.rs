@@ -342,7 +342,7 @@ fn install(place: &PlaceArgs, found: &Survey, answers: &mut Answers, screen: &mu
             if answers.agree(&question, later, screen) {
                 screen.flush();
                 plan.apply()?;
-                row("", "done; its new sessions get context", screen);
+                row("", &format!("done; {}", when_it_works(*host)), screen);
                 complain_about(&plan, *host, screen);
             }
             Ok(())
@@ -354,6 +354,15 @@ fn install(place: &PlaceArgs, found: &Survey, answers: &mut Answers, screen: &mu
         }
     }
     n_failed
+}
+
+/// From when on sessions of a host get context.
+fn when_it_works(host: Host) -> String {
+    match host.plugin() {
+        // Plugins are loaded once.
+        Some(_) => format!("new sessions get context from {}'s next start on", host.facts().title),
+        None => "new sessions get context from now on".to_owned(),
+    }
 }
 
 fn print_end(answers: &Answers, found: &Survey, screen: &mut Screen) {

@@ -148,7 +148,7 @@ fn markdown_that_is_mostly_in_no_usual_place_is_read_where_it_is() {
     }
     let told = elsewhere.kgctx(["--dir", "app", "doctor"]).output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("no vault found"), "{told}");
+    assert!(told.contains("no folder of notes found"), "{told}");
     assert!(told.contains("run `kgctx vault add --project articles`"), "{told}");
     let told = elsewhere.run(["--dir", "app", "init"]);
     assert!(told.contains("6 of the project's 6 markdown files are in no vault"), "{told}");
