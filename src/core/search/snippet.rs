@@ -37,7 +37,11 @@ pub fn snippet(body: &str, terms: &[String]) -> String {
         text.push_str(word);
     }
     let before = if start > 0 && !text.is_empty() { "…" } else { "" };
-    let after = if cut { "…" } else { "" };
+    let after = match text.ends_with(['.', '!', '?']) {
+        _ if !cut => "",
+        true => " …",
+        false => "…",
+    };
     format!("{before}{text}{after}")
 }
 
