@@ -1,11 +1,21 @@
 //! Cuts the part of a note that shows why it matched. Works on text alone.
 
+use crate::core::search::answer::Match;
+
 /// How long a snippet may be, in characters.
 const SNIPPET_CHARS: usize = 200;
 /// Longer words of a query are not looked for.
 const LONGEST_TERM_BYTES: usize = 64;
 /// How much of that comes before the match.
 const LEAD_CHARS: usize = 20;
+
+/// The words to show. A query that names a note is in what an answer shows before the snippet.
+pub fn looked_for(matched: Match, terms: &[String]) -> &[String] {
+    match matched {
+        Match::Concept | Match::Text => terms,
+        Match::Uri | Match::Title | Match::Alias | Match::File => &[],
+    }
+}
 
 /// Returns the text around the first occurrence of one of `terms`, on one line. A heading at the top is left out, because
 /// an answer shows the title before.
