@@ -90,11 +90,13 @@ pub(super) fn run(place: &PlaceArgs, args: &InitArgs, screen: &mut Screen) -> Ou
     screen.flush();
     let vaults = read_notes(place, screen)?;
     print_notes(&found, &vaults, screen);
-    print_others(&found, screen);
-    if vaults.iter().any(|vault| vault.notes.is_some_and(|n| n > 0)) {
-        print_context(place, &found, screen)?;
-    } else {
+    let has_notes = vaults.iter().any(|vault| vault.notes.is_some_and(|n| n > 0));
+    if !has_notes {
         print_advice(&found, screen);
+    }
+    print_others(&found, screen);
+    if has_notes {
+        print_context(place, &found, screen)?;
     }
     n_failed += install(place, &found, &mut answers, screen);
     print_end(&answers, &found, screen);

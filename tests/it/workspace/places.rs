@@ -117,7 +117,7 @@ fn a_project_that_is_a_vault_is_read_as_a_whole() {
         scratch.write(&format!("app/{sign}"), text);
         assert_eq!(addresses(&scratch, &[]), whole, "{sign}");
         let listed = scratch.run(["--dir", "app", "vault", "list"]);
-        assert!(listed.contains("the project is a vault of a program for notes"), "{listed}");
+        assert!(listed.contains("the whole project is a vault"), "{listed}");
         // Folders that a person names stay what they are.
         scratch.write("app/kgctx.toml", "[[vault]]\npath = \"Ideas\"\n");
         let expect = [".memory-bank/d", "Ideas/a", "docs/adr/c", "docs/b", "root/README"];
