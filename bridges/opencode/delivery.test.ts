@@ -75,6 +75,18 @@ describe("delivery", () => {
   })
 })
 
+test("what was delivered is told again where kgctx could not note it at first", async () => {
+  const w = await world()
+  w.will("session.created", inject({}))
+  w.will("kgctx.delivered", `echo '{"protocol":1,"action":"ask","reason":"busy","soon":true}'`)
+  await w.created()
+  await until("kgctx is told", () => w.asked("kgctx.delivered").length === 1)
+  w.will("kgctx.delivered", `echo '{"protocol":1,"action":"none","reason":"noted"}'`)
+  await until("kgctx is told again", () => w.asked("kgctx.delivered").length === 2)
+  await sleep(1_200)
+  expect(w.asked("kgctx.delivered").length).toBe(2)
+})
+
 test("a prompt that was never stored has delivered nothing", async () => {
   const w = await world()
   w.will("session.created", inject({ delivery: "part" }))

@@ -368,13 +368,13 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
 
   function delivered(session: Session, { receipt, notice }: Receipt, how: "noreply" | "part", messageID: string) {
     if (session.carrier === messageID) session.removed = false
-    void kgctx(directory, { type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
+    void insist({ type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
     tell(notice, "info")
   }
 
   function released(session: Session, answer: Answer, reason: string) {
     if (answer.action !== "inject") return
-    void kgctx(directory, { type: "kgctx.released", sessionID: session.id, receipt: answer.receipt, reason })
+    void insist({ type: "kgctx.released", sessionID: session.id, receipt: answer.receipt, reason })
   }
 
   /** Stores the text as a message without a reply. It names agent and model, since otherwise it would change them. */

@@ -248,8 +248,7 @@ fn keep(
 /// Records what happened to a context.
 fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>) -> BridgeReply {
     match Directories::locate(&caller.environment()).map(|directories| note(&directories.state)) {
-        Ok(Ok(())) => BridgeReply::none("noted"),
-        Ok(Err(error)) => BridgeReply::none(error),
+        Ok(outcome) => taken_in(outcome),
         Err(error) => BridgeReply::none(error),
     }
 }

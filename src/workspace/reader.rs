@@ -1,5 +1,6 @@
 //! Reads single files: bytes from a vault or text in memory, and parses them.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -120,8 +121,14 @@ impl<'a> FileReader<'a> {
         let note = markdown::parse_parts(&parts, path.stem(), style, remarks);
         let Parts { yaml, properties, body } = &parts;
         let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+        // Many pages of Logseq have other names and no text yet.
+        let has_text = properties.is_empty() || body.contains(char::is_alphanumeric);
+        let said = match has_text {
+            true => Cow::Borrowed(&**body),
+            false => logseq::without_properties_of_program(properties),
+        };
         // Characters that nobody sees can stand inside of a secret.
-        let visible = for_model::visible(body);
+        let visible = for_model::visible(&said);
         let masked = secrets::mask(&visible);
         let described = for_model::visible(&note.description);
         let description = &*secrets::mask(&described);
@@ -139,7 +146,8 @@ impl<'a> FileReader<'a> {
         let thinking = thinking.flatten();
         let quotes = match &thinking {
             Some(thinking) => NoteQuotes::of_thinking(thinking, self.most_words),
-            None => NoteQuotes::of(&masked, description, lines, self.most_words),
+            None if has_text => NoteQuotes::of(&masked, description, lines, self.most_words),
+            None => NoteQuotes::of_properties(lines),
         };
         ReadNote {
             hash: [0; 16],

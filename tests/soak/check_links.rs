@@ -296,7 +296,14 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
             let small = file.trim_start_matches(['.', '/']).to_lowercase();
             let by_end = ends.get(&small).or_else(|| ends.get(&format!("{small}.md")));
             let by_end = by_end.filter(|_| style == LinkStyle::Obsidian);
-            let is_route = file.starts_with('/') && !file.rsplit('/').next().unwrap().contains('.');
+            // A line's number may follow: `a.md:6`.
+            let is_note =
+                file.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':').ends_with(".md");
+            let has_ending = file.rsplit('/').next().unwrap().contains('.');
+            // Files below a top folder that is not there are those of another repository.
+            let top = file.strip_prefix('/').and_then(|path| Some(path.split_once('/')?.0));
+            let is_elsewhere = top.is_some_and(|top| note_at(top, &by_path).is_none());
+            let is_route = file.starts_with('/') && !is_note && (!has_ending || is_elsewhere);
             match paths.find_map(|path| note_at(&path, &by_path)) {
                 Some(to) => to.into_iter().for_each(&mut tie),
                 None if is_route || !is_inside => {}

@@ -62,7 +62,7 @@ pub struct NoteQuotes {
     pub card: String,
     /// The passage of a note in which no change was seen yet.
     pub beginning: Passage,
-    /// The text after the front matter, without secrets.
+    /// The text after the front matter, without secrets; empty where there are only properties.
     pub body: String,
     /// The hashes of its lines.
     pub lines: Vec<u32>,
@@ -128,6 +128,11 @@ impl NoteQuotes {
             body: body.to_owned(),
             most_words,
         }
+    }
+
+    /// The quotes of a page without text: its properties are its card, and there is nothing to quote at length.
+    pub fn of_properties(lines: &[BodyLine<'_>]) -> NoteQuotes {
+        NoteQuotes { card: card("", lines), lines: marks::hashes(lines), ..NoteQuotes::default() }
     }
 
     /// The quotes of a document of maenifold's, from what it says.

@@ -62,12 +62,22 @@ pub fn concept(inner: &str, style: LinkStyle) -> Option<Concept> {
 }
 
 /// The name by which a link's path is known: Obsidian finds a note by the end of its path. A name that many folders have
-/// says nothing without them.
+/// says nothing without them, and files such as `main.c` are called alike in many.
 fn named_by(path: &str, style: LinkStyle) -> &str {
     let last = path.rsplit_once('/').map(|(_, last)| last.trim());
-    let is_own = |last: &&str| !OF_MANY.iter().any(|name| name.eq_ignore_ascii_case(last));
+    let is_own = |last: &&str| {
+        !OF_MANY.iter().any(|name| name.eq_ignore_ascii_case(last)) && !is_code_file(last)
+    };
     let last = last.filter(|last| style == LinkStyle::Obsidian && !last.is_empty());
     last.filter(is_own).unwrap_or(path)
+}
+
+/// Whether a name ends like a file's of code: `main.c`, not `v1.2`.
+fn is_code_file(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    (1..=4).contains(&ending.len())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// What a link names under `style`: its inner text without label, heading and block.
@@ -191,6 +201,11 @@ mod tests {
         check("People/Ann Lee", [path, "ann-lee", path, path, path]);
         check("People/Ann Lee.md|Ann", ["people-ann-lee.md|ann", "ann-lee", path, "ann", path]);
         check("Project/README", ["project-readme"; 5]);
+        check("lab/part1/main.c", ["lab-part1-main.c"; 5]);
+        check(
+            "Releases/v1.2",
+            ["releases-v1.2", "v1.2", "releases-v1.2", "releases-v1.2", "releases-v1.2"],
+        );
         check("Project/", ["project"; 5]);
         check("Auth#Tokens", ["auth#tokens", "auth", "auth#tokens", "auth", "auth"]);
         check("Auth#^block|x", ["auth#^block|x", "auth", "auth#^block", "x", "auth"]);

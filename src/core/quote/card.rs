@@ -12,8 +12,8 @@ const MOST_CHARS: usize = 240;
 /// Where a card in a script without blanks looks for its beginning.
 const BEGINNING_LINES: usize = 25;
 /// Such a card that is not recognised by then says no more in more characters.
-const MOST_CHARS_WITHOUT_BLANKS: usize = 100;
-const LEAST_CHARS_WITHOUT_BLANKS: usize = 60;
+const MOST_CHARS_WITHOUT_BLANKS: usize = 60;
+const LEAST_CHARS_WITHOUT_BLANKS: usize = 36;
 
 /// Quotes a note from its first sentence on. A note of few words has its description before them; the card of a note
 /// without words is empty.
@@ -233,7 +233,10 @@ mod tests {
         let short = card(&format!("# 船\n\n{prose}\n{list}\n"));
         assert!(short.starts_with("帆、舵") && short.chars().count() <= 30, "{short}");
         let cut = card(&format!("# 船\n\n{prose}\n"));
-        assert!(cut.ends_with("します。") && cut.chars().count() <= 100, "{cut}");
+        assert!(
+            cut.ends_with("します。") && cut.chars().count() <= MOST_CHARS_WITHOUT_BLANKS,
+            "{cut}"
+        );
         assert_eq!(card("短い文です。"), "短い文です。");
     }
 

@@ -75,7 +75,8 @@ impl<'a> BodyLine<'a> {
         let plain = &self.plain().text;
         is_row(text)
             || has_bold_key(text)
-            || !plain.starts_with(char::is_lowercase) && (is_key_value(plain) || is_property(plain))
+            || is_property(plain)
+            || !plain.starts_with(char::is_lowercase) && is_key_value(plain)
     }
 
     pub(super) fn kind(&self) -> LineKind {

@@ -87,6 +87,17 @@ fn shown(text: &str) -> Vec<&str> {
 }
 
 #[test]
+fn a_page_without_text_shows_its_properties() {
+    let zephyr = ByDefault::new();
+    zephyr.note("logseq/config.edn", "{}\n", 9);
+    zephyr.note("mast.md", "alias:: pole, spar\nid:: 65f1-1\ntype:: [[part]]\n\n-\n", 3);
+    zephyr.note("hull.md", "alias:: body\n\n- The hull was tarred twice.\n", 2);
+    let text = zephyr.text();
+    assert!(text.contains("mast: alias:: pole, spar; type:: part\n"), "{text}");
+    assert!(text.contains("hull: The hull was tarred twice.\n"), "{text}");
+}
+
+#[test]
 fn a_description_is_found_and_stands_for_a_note_of_few_words() {
     let zephyr = ByDefault::new();
     let described = |text: &str, body: &str| format!("---\ndescription: {text}\n---\n{body}");
