@@ -15,6 +15,7 @@ mod install;
 mod man;
 mod monitor;
 mod outcome;
+mod overview;
 mod place;
 mod progress;
 mod question;
@@ -121,7 +122,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         // The user asked for help or the version.
         Err(help) => {
-            screen.print(&help.render().to_string());
+            screen.print(&overview::grouped(&help.render().to_string()));
             return screen.finish();
         }
     };

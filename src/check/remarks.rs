@@ -136,7 +136,7 @@ fn on_faults(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Stri
     let is_known = |fault: &&Fault| {
         facts.n_notes() == 0
             && fault.source == FaultSource::Vault
-            && fault.reason.starts_with("no vault found")
+            && fault.reason.starts_with("no folder of notes found")
     };
     let faults = contexts.iter().flat_map(|context| &context.faults);
     let remarks =

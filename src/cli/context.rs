@@ -25,7 +25,7 @@ pub(super) struct ContextArgs {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=5))]
     depth: u32,
     /// The maximum number of concepts
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = from_one)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = from_one::<usize>)]
     max_entities: usize,
     /// Answer as of this time, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]

@@ -51,11 +51,12 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
             Verdict::Warn => ("warn", Style::Doubtful),
             Verdict::Fail => ("FAIL", Style::Bad),
         };
-        let (word, found) = (screen.paint(style, word), for_terminal::one_line(found));
-        screen.line(format!("{word}  {name:<width$}  {found}"));
+        let indent = width + 8;
+        let found = screen.folded(&for_terminal::one_line(found), indent);
+        screen.line(format!("{}  {name:<width$}  {found}", screen.paint(style, word)));
         if let Some(way_out) = way_out {
-            let way_out = screen.paint(Style::Strong, for_terminal::one_line(way_out));
-            screen.line(format!("{:>1$}{way_out}", "", width + 8));
+            let way_out = screen.folded(&for_terminal::one_line(way_out), indent);
+            screen.line(format!("{:>indent$}{}", "", screen.paint(Style::Strong, way_out)));
         }
     }
     screen.line("");

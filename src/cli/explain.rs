@@ -29,6 +29,9 @@ const NEAR_MISSES_SHOWN: usize = 10;
 /// What takes time.
 const MAKING: &str = "Making the context";
 
+/// The column in which texts begin, after their tokens.
+const TEXT_AT: usize = 8;
+
 /// The width of a context beside another.
 const COLUMN: usize = 72;
 
@@ -192,13 +195,12 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
         let title = screen.paint(Style::Strong, part.name.title());
         screen.line(format!("{:>6}  {title}", thousands(part.tokens)));
         for line in left_behind(receipt, part.name) {
-            screen.line(format!("        {}", for_terminal::one_line(&line)));
+            print_below(&line, screen);
         }
         for line in lines.iter().filter(|line| line.part == part.name) {
             let shortened = if line.shortened { ", shortened" } else { "" };
-            screen.line(format!("{:>6}  {}", line.tokens, for_terminal::one_line(&line.text)));
-            let why = format!("{}{shortened}", for_terminal::one_line(&line.reason));
-            screen.line(format!("{:>6}  {}", "", screen.paint(Style::Faint, why)));
+            let why = format!("{}{shortened}", line.reason);
+            print_entry(line.tokens, &line.text, &why, screen);
         }
     }
     print_near_misses(near_misses, screen);
@@ -206,13 +208,27 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
         screen.line("");
         screen.line(screen.paint(Style::Strong, "Faults"));
         for Fault { source, reason } in &receipt.faults {
-            screen.line(format!("        {source}: {}", for_terminal::one_line(reason)));
+            print_below(&format!("{source}: {reason}"), screen);
         }
     }
     screen.line("");
     let stages: Vec<String> =
         receipt.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.ms)).collect();
     screen.line(screen.paint(Style::Faint, format!("ms: {}", stages.join(", "))));
+}
+
+/// Prints a line of a context after its tokens, and below it why it is there or not.
+fn print_entry(tokens: usize, text: &str, why: &str, screen: &mut Screen) {
+    let text = screen.folded(&for_terminal::one_line(text), TEXT_AT);
+    screen.line(format!("{tokens:>6}  {text}"));
+    let why = screen.folded(&for_terminal::one_line(why), TEXT_AT);
+    screen.line(format!("{:TEXT_AT$}{}", "", screen.paint(Style::Faint, why)));
+}
+
+/// Prints a line where texts begin.
+fn print_below(text: &str, screen: &mut Screen) {
+    let text = screen.folded(&for_terminal::one_line(text), TEXT_AT);
+    screen.line(format!("{:TEXT_AT$}{text}", ""));
 }
 
 /// What a part is made of that comes from a handoff.
@@ -254,7 +270,8 @@ fn print_head(explanation: &Explanation, screen: &mut Screen) {
         ));
     }
     screen.line(format!("{limits}, host {}", receipt.host));
-    if let Some(SourceChoice { source, because }) = &receipt.source {
+    if let Some(choice) = receipt.source.as_ref().filter(|choice| choice.is_choice()) {
+        let SourceChoice { source, because } = choice;
         screen.line(format!("source {source}: {}", for_terminal::one_line(because)));
     }
     for line in receipt.uncommitted.iter().flat_map(UncommittedRecord::in_words) {
@@ -276,9 +293,7 @@ fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
             Some(budget) => format!("fits with a budget of {}", thousands(*budget)),
             None => "never fits, because of the host's limit".to_owned(),
         };
-        screen.line(format!("{tokens:>6}  {}", for_terminal::one_line(text)));
-        let why = format!("{}; {price}", for_terminal::one_line(reason));
-        screen.line(format!("{:>6}  {}", "", screen.paint(Style::Faint, why)));
+        print_entry(*tokens, text, &format!("{reason}; {price}"), screen);
     }
     if near_misses.len() > NEAR_MISSES_SHOWN {
         let more = near_misses.len() - NEAR_MISSES_SHOWN;

@@ -7,8 +7,10 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::note::Remark;
+use crate::core::note::vault::{self, Vault};
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
+use crate::core::text::width::{align_left, width};
 use crate::workspace::refresh::{Mode, Notice, Refreshed};
 use crate::workspace::summary::{Remarked, Summary, index};
 use crate::workspace::watch::{Freshness, watch};
@@ -69,9 +71,11 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> O
 }
 
 fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {
+    let root = |vault: &Vault| for_terminal::one_line(&vault.root.display().to_string());
+    let widest = workspace.vaults.iter().map(|vault| width(&root(vault))).max().unwrap_or(0);
     for vault in &workspace.vaults {
-        let root = for_terminal::one_line(&vault.root.display().to_string());
-        let address = screen.paint(Style::Faint, crate::core::note::vault::uri(&vault.name, ""));
+        let root = align_left(&root(vault), widest);
+        let address = screen.paint(Style::Faint, vault::uri(&vault.name, ""));
         let program = vault.style.program().map_or(String::new(), |name| format!("  {name}"));
         screen.line(format!("{:<9} {root}  {address}{program}", "Vault"));
     }

@@ -91,11 +91,13 @@ pub(super) fn run(place: &PlaceArgs, args: &InitArgs, screen: &mut Screen) -> Ou
     screen.flush();
     let vaults = read_notes(place, screen)?;
     print_notes(&found, &vaults, screen);
-    print_others(&found, screen);
-    if vaults.iter().any(|vault| vault.notes.is_some_and(|n| n > 0)) {
-        print_context(place, &found, screen)?;
-    } else {
+    let has_notes = vaults.iter().any(|vault| vault.notes.is_some_and(|n| n > 0));
+    if !has_notes {
         print_advice(&found, screen);
+    }
+    print_others(&found, screen);
+    if has_notes {
+        print_context(place, &found, screen)?;
     }
     n_failed += install(place, &found, &mut answers, screen);
     print_end(&answers, &found, screen);
@@ -343,7 +345,7 @@ fn install(place: &PlaceArgs, found: &Survey, answers: &mut Answers, screen: &mu
             if answers.agree(&question, later, screen) {
                 screen.flush();
                 plan.apply()?;
-                row("", "done; its new sessions get context", screen);
+                row("", &format!("done; {}", when_it_works(*host)), screen);
                 complain_about(&plan, *host, screen);
             }
             Ok(())
@@ -355,6 +357,15 @@ fn install(place: &PlaceArgs, found: &Survey, answers: &mut Answers, screen: &mu
         }
     }
     n_failed
+}
+
+/// From when on sessions of a host get context.
+fn when_it_works(host: Host) -> String {
+    match host.plugin() {
+        // Plugins are loaded once.
+        Some(_) => format!("new sessions get context from {}'s next start on", host.facts().title),
+        None => "new sessions get context from now on".to_owned(),
+    }
 }
 
 fn print_end(answers: &Answers, found: &Survey, screen: &mut Screen) {

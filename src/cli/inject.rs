@@ -17,7 +17,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::progress::during;
 use crate::cli::screen::Screen;
-use crate::cli::values::{moment, one_of, some_of, source_help};
+use crate::cli::values::{moment, one_of, some_of, source_help, tokens};
 use crate::core::context::candidate::{Line, Part, quoted_name};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::core::context::uncommitted::UncommittedRecord;
@@ -85,7 +85,7 @@ impl PromptArgs {
 #[derive(Debug, ClapArgs)]
 pub(super) struct LimitArgs {
     /// The maximum number of tokens [default: 4000, or KGCTX_TOKEN_LIMIT or the configuration]
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub(super) budget: Option<u32>,
     /// Also respect the limits of this host [default: plain]
     #[arg(long, value_parser = some_of(|host: Host| Some(host.facts().limits.as_ref()?.help)))]
@@ -198,6 +198,9 @@ fn remark(injection: &Injection, args: &InjectArgs, screen: &mut Screen) {
         for Fault { source, reason } in &injection.receipt.faults {
             screen.complain(&format!("kgctx: {source}: {}\n", for_terminal::one_line(reason)));
         }
+        if let Some(reason) = emptiness(injection, args) {
+            screen.complain(&format!("kgctx: the context is empty: {reason}\n"));
+        }
     }
     if args.timings {
         for Stage { name, ms } in &injection.receipt.stages {
@@ -207,6 +210,20 @@ fn remark(injection: &Injection, args: &InjectArgs, screen: &mut Screen) {
             screen.complain(&format!("{:<8} {:>8.1} MB\n", "memory", bytes as f64 / 1e6));
         }
     }
+}
+
+/// Why a context has no text, if nothing else says so. A first prompt may well add none.
+fn emptiness(injection: &Injection, args: &InjectArgs) -> Option<String> {
+    let receipt = &injection.receipt;
+    if !injection.text.is_empty() || !receipt.faults.is_empty() || args.prompt.supplement {
+        return None;
+    }
+    Some(match receipt.omitted().next() {
+        Some(_) => {
+            format!("{} tokens are too few for any of it", thousands(receipt.budget.tokens))
+        }
+        None => "there is nothing to show; `kgctx doctor` checks why".to_owned(),
+    })
 }
 
 /// The session that the arguments speak of.

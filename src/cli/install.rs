@@ -147,6 +147,7 @@ pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Sc
         plan.apply()?;
         screen.line("");
         screen.line(match args.host.plugin() {
+            Some(_) if !plan.other_copies.is_empty() => "Done.".to_owned(),
             Some(_) => format!("Done. {title} runs without kgctx from its next start."),
             None if plan.own_hooks_stay => {
                 "Done. This restored kgctx hooks that existed before `install`; run it again to remove them."

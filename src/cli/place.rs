@@ -9,16 +9,19 @@ use crate::cli::screen::Screen;
 use crate::core::source::SourcePreference;
 use crate::workspace::{Request, Workspace};
 
-/// In the help of a command these come after its own.
+/// The part of every help that has these options, after the command's own.
+const EVERYWHERE: &str = "Options of every command";
+
+/// Where a command works.
 #[derive(Debug, ClapArgs)]
 pub(super) struct PlaceArgs {
     /// Run as if started in this folder
-    #[arg(long, value_name = "FOLDER", global = true, display_order = 900)]
+    #[arg(long, value_name = "FOLDER", global = true, help_heading = EVERYWHERE, display_order = 900)]
     pub(super) dir: Option<PathBuf>,
     /// Use only this folder of notes; can be repeated
     ///
     /// Notes of the first folder have addresses like memory://note, those of the others memory://<folder's name>/note.
-    #[arg(long = "vault", value_name = "FOLDER", global = true, display_order = 901)]
+    #[arg(long = "vault", value_name = "FOLDER", global = true, help_heading = EVERYWHERE, display_order = 901)]
     pub(super) vaults: Vec<PathBuf>,
 }
 

@@ -24,10 +24,10 @@ pub(super) struct ReadArgs {
     /// More words of the same name
     more: Vec<String>,
     /// The maximum number of tokens
-    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = from_one)]
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = from_one::<usize>)]
     tokens: usize,
     /// Start at this line
-    #[arg(long, value_name = "LINE", default_value_t = 1, value_parser = from_one)]
+    #[arg(long, value_name = "LINE", default_value_t = 1, value_parser = from_one::<usize>)]
     from: usize,
     /// Print JSON
     #[arg(long)]

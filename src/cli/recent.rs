@@ -22,7 +22,7 @@ pub(super) struct RecentArgs {
     #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = Timespan::parse, allow_hyphen_values = true)]
     timespan: Timespan,
     /// The maximum number of notes
-    #[arg(long, default_value_t = 10, value_parser = from_one)]
+    #[arg(long, default_value_t = 10, value_parser = from_one::<usize>)]
     limit: usize,
     /// Which notes
     #[arg(long, default_value = "all", value_parser = one_of(filter_help))]

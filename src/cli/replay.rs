@@ -6,6 +6,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::progress::during;
 use crate::cli::screen::Screen;
+use crate::cli::values::from_one;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
 use crate::replay::report::{Contender, Recall, ReplayReport};
@@ -19,7 +20,7 @@ use crate::replay::{ReplayRequest, Stage, replay};
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {
     /// The maximum number of sessions to replay, spread evenly over the history
-    #[arg(long, value_name = "NUMBER", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value = "50", value_parser = from_one::<u32>)]
     sessions: u32,
     /// Print JSON, with every session and the notes that it needed
     #[arg(long)]

@@ -9,7 +9,14 @@ use serde::Serialize;
 use crate::app::process::shows_colours;
 use crate::cli::outcome::UNAVAILABLE;
 use crate::core::text::for_terminal::{self, Style};
+use crate::core::text::width::wrapped;
 use crate::workspace::refresh::Notice;
+
+/// Narrower columns of text are harder to read than lines that the terminal breaks.
+const LEAST_ROOM: usize = 40;
+
+/// Stands for a blank at which no line is broken.
+const GLUE: char = '\u{a0}';
 
 /// The codes of all styles, and of their end.
 const STYLES: [&str; 7] =
@@ -54,6 +61,18 @@ impl Screen {
         let styles = if self.styled { &STYLES[..] } else { &[] };
         self.print(&for_terminal::fenced(&text, styles));
         self.print("\n");
+    }
+
+    /// Breaks a long line of a terminal between words. The lines that follow begin after an indent of so many columns.
+    /// Elsewhere a line stays whole, so that programs can read it.
+    pub(super) fn folded(&self, text: &str, indent: usize) -> String {
+        let columns = if self.is_terminal { columns() } else { None };
+        match columns.map(|columns| columns.saturating_sub(indent)) {
+            Some(room) if room >= LEAST_ROOM => {
+                wrapped(&glued(text), room, &" ".repeat(indent)).replace(GLUE, " ")
+            }
+            _ => text.to_owned(),
+        }
     }
 
     /// Prints a line of JSON.
@@ -147,4 +166,25 @@ impl Screen {
             _ => ExitCode::SUCCESS,
         }
     }
+}
+
+/// A text whose short pieces between backticks stay whole, because they are commands to copy.
+fn glued(text: &str) -> String {
+    let piece = |(n, piece): (usize, &str)| match n % 2 == 1 && piece.len() < LEAST_ROOM {
+        true => piece.replace(' ', &GLUE.to_string()),
+        false => piece.to_owned(),
+    };
+    text.split('`').enumerate().map(piece).collect::<Vec<_>>().join("`")
+}
+
+/// The width of the terminal that standard output goes to.
+#[cfg(unix)]
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(size.ws_col.into()).filter(|columns| *columns > 0)
+}
+
+#[cfg(not(unix))]
+fn columns() -> Option<usize> {
+    None
 }

@@ -27,7 +27,7 @@ pub(super) struct SearchArgs {
     /// More words of the same query
     more: Vec<String>,
     /// The maximum number of notes
-    #[arg(long, default_value_t = 5, value_parser = from_one)]
+    #[arg(long, default_value_t = 5, value_parser = from_one::<usize>)]
     limit: usize,
     #[command(flatten)]
     question: QuestionArgs,
@@ -68,10 +68,11 @@ fn print_hit(number: usize, hit: &SearchHit, screen: &mut Screen) {
     };
     let title = screen.paint(Style::Strong, for_terminal::one_line(&hit.title));
     let uri = screen.paint(Style::Link, for_terminal::one_line(&hit.uri));
-    let because = screen.paint(Style::Faint, format!("({because}, {:.2})", hit.score));
+    let because = screen.paint(Style::Faint, format!("({because})"));
     screen.line(format!("{number}. {title}  {uri}  {because}"));
     if !hit.snippet.is_empty() {
-        screen.line(format!("   {}", for_terminal::one_line(&hit.snippet)));
+        let snippet = screen.folded(&for_terminal::one_line(&hit.snippet), 3);
+        screen.line(format!("   {snippet}"));
     }
     if !hit.concepts.is_empty() {
         screen.line(format!("   {}", concepts(&hit.concepts, screen)));

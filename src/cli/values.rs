@@ -1,5 +1,7 @@
 //! How values are read from the command line.
 
+use std::str::FromStr;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::core::named::Named;
@@ -21,9 +23,14 @@ pub(super) fn some_of<T: Named>(
 }
 
 /// Reads how many there are to be at least one of.
-pub(super) fn from_one(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
+pub(super) fn from_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
+    let number = text.parse().ok().filter(|number| *number >= N::from(1));
     number.ok_or_else(|| "it is not a number of at least 1".to_owned())
+}
+
+/// Reads a number of tokens.
+pub(super) fn tokens(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "it is not a number of tokens, such as 4000".to_owned())
 }
 
 pub(super) fn moment(text: &str) -> Result<Timestamp, String> {

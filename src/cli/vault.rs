@@ -12,7 +12,7 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::text::for_terminal::{self, Style};
-use crate::core::text::number::{counted, thousands};
+use crate::core::text::number::counted;
 use crate::workspace::AppError;
 
 /// Name folders of notes, list them, and remove them again
@@ -157,7 +157,10 @@ pub(super) fn print_list(vaults: &[ListedVault], screen: &mut Screen) {
     if vaults.is_empty() {
         screen.line("no vaults; `kgctx vault add FOLDER` names one, and `kgctx init` looks around");
     }
-    let notes = |vault: &ListedVault| vault.notes.map_or("-".to_owned(), thousands);
+    let notes = |vault: &ListedVault| match vault.notes {
+        Some(n) => counted(n as usize, "note"),
+        None => "not read".to_owned(),
+    };
     let widest = |text: &dyn Fn(&ListedVault) -> String| {
         vaults.iter().map(|vault| text(vault).chars().count()).max().unwrap_or_default()
     };
@@ -165,7 +168,7 @@ pub(super) fn print_list(vaults: &[ListedVault], screen: &mut Screen) {
     let address = |vault: &ListedVault| for_terminal::one_line(&vault.address);
     let (width, of_path, of_address) = (widest(&notes), widest(&path), widest(&address));
     for vault in vaults {
-        let number = format!("{:>width$}", notes(vault));
+        let number = format!("{:<width$}", notes(vault));
         let because = for_terminal::one_line(&vault.described());
         let address = screen.paint(Style::Link, format!("{:<of_address$}", address(vault)));
         let because = screen.paint(Style::Faint, because);

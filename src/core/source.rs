@@ -30,3 +30,13 @@ pub struct SourceChoice {
     pub source: Cow<'static, str>,
     pub because: String,
 }
+
+impl SourceChoice {
+    /// The reason where maenifold is not in use.
+    pub const NO_MAENIFOLD: &str = "there is no maenifold here";
+
+    /// Whether there was more than one source to choose from.
+    pub fn is_choice(&self) -> bool {
+        self.because != SourceChoice::NO_MAENIFOLD
+    }
+}

@@ -58,7 +58,8 @@ pub fn answer(
     let hits = ranked.into_iter().map(|Ranked { note, matched, score }| {
         let card = index.card(note)?;
         let (uri, path) = (uri(workspace, &card), Some(path(workspace, &card)));
-        let snippet = snippet_of(workspace, &card, &terms).unwrap_or_else(|| card.excerpt.clone());
+        let shown = snippet::looked_for(matched, &terms);
+        let snippet = snippet_of(workspace, &card, shown).unwrap_or_else(|| card.excerpt.clone());
         let snippet = secrets::mask(&snippet).into_owned();
         let concepts = index.concepts_of(note)?;
         Ok(SearchHit { uri, path, title: card.shown_title(), score, matched, snippet, concepts })

@@ -146,9 +146,8 @@ impl Place {
     pub(super) fn without_vault(&self) -> AppError {
         let name = self.project.name.as_ref().map(|name| format!("project {name}"));
         AppError::Place(format!(
-            "no vault found for {}: there is no ~/maenifold/memory, and in the project no .kgctx/memory, no docs, no other \
-             usual place of notes and no note at its top; make one with `mkdir -p .kgctx/memory`, add one with \
-             `kgctx vault add FOLDER`, or pass one with --vault",
+            "no folder of notes found for {}: neither ~/maenifold/memory, nor docs, adr or another usual place in the \
+             project; write markdown into docs, or name a folder with `kgctx vault add FOLDER` or --vault",
             name.as_ref().unwrap_or(&self.project.because),
         ))
     }

@@ -68,9 +68,7 @@ pub(crate) fn because(spec: &Setting<VaultSpec>) -> String {
     match &spec.origin {
         Origin::Default if spec.value.is_flat => "notes at the project's top".to_owned(),
         Origin::Default if spec.value.name.is_empty() => "maenifold's memory".to_owned(),
-        Origin::Default if spec.value.name == TOP => {
-            "the project is a vault of a program for notes".to_owned()
-        }
+        Origin::Default if spec.value.name == TOP => "the whole project is a vault".to_owned(),
         Origin::Default => "a usual place".to_owned(),
         origin => format!("from {origin}"),
     }

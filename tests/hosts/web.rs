@@ -84,6 +84,8 @@ fn a_person_finds_their_way_on_the_page() {
     for section in ["Where the tokens went", "What the session gets", "What was left out"] {
         assert!(list("sections").contains(&section), "{seen:#}");
     }
+    let beginnings = list("beginnings");
+    assert!(beginnings.contains(&"eviction"), "the last context's, too: {beginnings:?}");
     assert_eq!(list("groups"), ["Waiting", "Finished"]);
     assert_eq!(list("steps").last(), Some(&"created → draft"), "{seen:#}");
     assert_eq!([&seen["images"], &seen["dialogs"]], [0, 0], "nothing of a note becomes markup");

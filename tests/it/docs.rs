@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::support::Scratch;
 
 const LONGEST_PAGE: usize = 300;
+const WIDEST_LINE: usize = 165;
 const LONGEST_README: usize = 140;
 
 fn root() -> PathBuf {
@@ -76,6 +77,19 @@ fn pages_can_be_read_in_one_go() {
     }
     let lines = read(&root().join("README.md")).lines().count();
     assert!(lines <= LONGEST_README, "README.md has {lines} lines: move some to docs/");
+}
+
+#[test]
+fn pages_can_be_read_without_wrapping() {
+    let mut wide = Vec::new();
+    for page in pages() {
+        for (n, line) in read(&page).lines().enumerate() {
+            if line.chars().count() > WIDEST_LINE && !line.starts_with('|') {
+                wide.push(format!("{}:{}", page.display(), n + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "more than {WIDEST_LINE} columns: {wide:#?}");
 }
 
 #[test]

@@ -240,6 +240,13 @@ fn a_host_that_cannot_be_set_up_is_named_and_the_others_are() {
 }
 
 #[test]
+fn advice_about_missing_notes_follows_the_list_of_notes() {
+    let said = said(&project(&[("AGENTS.md", "# Agents\n")], &[]), &[]);
+    let at = |part: &str| said.find(part).unwrap_or_else(|| panic!("{part}: {said}"));
+    assert!(at("There are no notes yet") < at("Also here"), "{said}");
+}
+
+#[test]
 fn comments_and_order_of_an_existing_file_stay() {
     let old = "# Ours.\ntoken_limit = 3000 # enough\n\n[handoff]\nmin_turns = 1\n# The end.\n";
     let files = [("kgctx.toml", old), ("kb/.obsidian/app.json", "{}"), ("kb/a.md", NOTE)];

@@ -13,6 +13,7 @@ mod support;
 mod check;
 mod delivery;
 mod docs;
+mod folding;
 mod handoff;
 mod index;
 mod init;

@@ -275,7 +275,7 @@ fn without_a_usable_state_only_hooks_give_a_context() {
 
 #[test]
 fn a_project_without_notes_is_not_waited_for_and_a_cold_index_is() {
-    let vault = Fault::new(FaultSource::Vault, "no vault found");
+    let vault = Fault::new(FaultSource::Vault, "no folder of notes found");
     let settings = Fault::new(FaultSource::Settings, "token_limit is no number");
     let index =
         Fault::new(FaultSource::Index, "it was not ready in time, and there was no earlier one");

@@ -193,7 +193,8 @@ fn trial(request: &Request) -> Vec<Check> {
         Ok(injection) => injection.receipt,
         Err(error) => return vec![Check::of_error(CONTEXT, Verdict::Fail, error, "correct it")],
     };
-    let source = receipt.source.as_ref().map(|SourceChoice { source, because }| {
+    let chosen = receipt.source.as_ref().filter(|choice| choice.is_choice());
+    let source = chosen.map(|SourceChoice { source, because }| {
         Check::ok("source", format!("{source}: {because}"))
     });
     let context = made(&receipt).unwrap_or_else(|| empty(request));

@@ -55,7 +55,7 @@ pub(super) struct CreateArgs {
     /// Give it to every new session, until there is a newer one
     #[arg(long, conflicts_with = "task")]
     sticky: bool,
-    /// Why it is written, which decides when it expires: auto and rotation after 2 hours, end after 7 days [default: manual]
+    /// Why it is written; auto and rotation expire after 2 hours, end after 7 days [default: manual]
     #[arg(long = "type", value_name = "TYPE", value_parser = occasion_parser())]
     occasion: Option<Occasion>,
     /// Print JSON

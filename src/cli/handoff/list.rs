@@ -268,7 +268,7 @@ pub(super) struct LogArgs {
     #[arg(long, conflicts_with = "limit")]
     chain: bool,
     /// The maximum number of steps
-    #[arg(long, default_value_t = 30, value_parser = from_one)]
+    #[arg(long, default_value_t = 30, value_parser = from_one::<usize>)]
     limit: usize,
     /// Print JSON, one line per step
     #[arg(long)]

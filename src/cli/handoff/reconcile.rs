@@ -74,8 +74,11 @@ fn report(
         findings.iter().for_each(|finding| print_finding(finding, screen));
         adopted.iter().take(n_new).for_each(|id| screen.line(format!("registered  {id}")));
         if args.id.is_none() && n_wrong == 0 {
-            let are = if n_right == 1 { "is correct" } else { "are correct" };
-            screen.line(format!("{} {are}", counted(n_right, "handoff")));
+            screen.line(match n_right {
+                0 => "There is no handoff to check.".to_owned(),
+                1 => "1 handoff is correct".to_owned(),
+                n => format!("{} are correct", counted(n, "handoff")),
+            });
         }
     }
     if n_wrong > 0 {

@@ -8,6 +8,7 @@ use crate::cli::handoff::{WAITING, each, meant, named_or_default};
 use crate::cli::outcome::Outcome;
 use crate::cli::progress::during;
 use crate::cli::screen::Screen;
+use crate::cli::values::from_one;
 use crate::core::handoff::{HandoffId, Status, TypedId};
 use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
@@ -92,7 +93,7 @@ pub(super) fn clear(handoffs: &mut Handoffs, args: &ClearArgs, screen: &mut Scre
 #[derive(Debug, ClapArgs)]
 pub(super) struct PruneArgs {
     /// The number of finished handoffs to keep
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = from_one::<u32>)]
     keep: u32,
     /// Print what would be removed, and remove nothing
     #[arg(long)]

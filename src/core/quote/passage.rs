@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::quote::length::{Beginning, MOST_CHARS_PER_WORD};
 use crate::core::quote::lines::{BodyLine, stands_apart};
 use crate::core::quote::plain::{end_of_whole, is_heading, words_of};
-use crate::core::quote::{CUT, Recognition, joint};
+use crate::core::quote::{CUT, Recognition, SENTENCE_ENDS, joint};
 
 /// The longest passage of a vault with many notes.
 pub const MOST_WORDS: usize = 120;
@@ -127,6 +127,11 @@ impl Passage {
                 quote.push_str(CUT);
             }
             next = Some(line + 1);
+        }
+        let goes_on =
+            |(line, text): &(usize, String)| next == Some(*line) && !text.starts_with(APART);
+        if !quote.ends_with(SENTENCE_ENDS) && self.1.iter().any(goes_on) {
+            quote.push_str(CUT);
         }
         quote
     }
@@ -280,6 +285,16 @@ mod tests {
         assert_eq!(quote, "Security (shipped 5.1.0 →… Verification fails open");
         let stored = Passage::of(&body_lines(&format!("{} 2026-05-24", "a ".repeat(43))), &[], 120);
         assert!(stored.first(120).ends_with("a a…"), "{}", stored.first(120));
+    }
+
+    #[test]
+    fn a_sentence_that_goes_on_in_the_next_line_says_so() {
+        let body = "It spends its time in decoding. Backpressure\nfirst, speed later.\n- An item\n- Another item";
+        let passage = Passage::of(&body_lines(body), &[], MOST_WORDS);
+        assert_eq!(passage.first(9), "It spends its time in decoding. Backpressure…");
+        let whole = "It spends its time in decoding. Backpressure first, speed later.";
+        assert_eq!(passage.first(12), whole);
+        assert_eq!(passage.first(17), format!("{whole} An item; Another item"));
     }
 
     #[test]

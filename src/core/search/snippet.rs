@@ -1,5 +1,7 @@
 //! Cuts the part of a note that shows why it matched. Works on text alone.
 
+use crate::core::search::answer::Match;
+
 /// How long a snippet may be, in characters.
 const SNIPPET_CHARS: usize = 200;
 /// Longer words of a query are not looked for.
@@ -7,8 +9,18 @@ const LONGEST_TERM_BYTES: usize = 64;
 /// How much of that comes before the match.
 const LEAD_CHARS: usize = 20;
 
-/// Returns the text around the first occurrence of one of `terms`, on one line.
+/// The words to show. A query that names a note is in what an answer shows before the snippet.
+pub fn looked_for(matched: Match, terms: &[String]) -> &[String] {
+    match matched {
+        Match::Concept | Match::Text => terms,
+        Match::Uri | Match::Title | Match::Alias | Match::File => &[],
+    }
+}
+
+/// Returns the text around the first occurrence of one of `terms`, on one line. A heading at the top is left out, because
+/// an answer shows the title before.
 pub fn snippet(body: &str, terms: &[String]) -> String {
+    let body = &without_marks(body);
     // A longer word would be compared with every place of the note, letter by letter.
     let short = terms.iter().filter(|term| term.len() <= LONGEST_TERM_BYTES);
     let first = short.filter_map(|term| find_ignoring_case(body, term)).min().unwrap_or(0);
@@ -35,8 +47,39 @@ pub fn snippet(body: &str, terms: &[String]) -> String {
         text.push_str(word);
     }
     let before = if start > 0 && !text.is_empty() { "…" } else { "" };
-    let after = if cut { "…" } else { "" };
+    let after = match text.ends_with(['.', '!', '?']) {
+        _ if !cut => "",
+        true => " …",
+        false => "…",
+    };
     format!("{before}{text}{after}")
+}
+
+/// The text with a colon after each heading instead of the marks before it.
+fn without_marks(body: &str) -> String {
+    let mut text = String::with_capacity(body.len());
+    let mut is_code = false;
+    for line in body.lines() {
+        is_code ^= ["```", "~~~"].iter().any(|fence| line.trim_start().starts_with(fence));
+        match heading(line).filter(|_| !is_code) {
+            Some(_) if text.trim().is_empty() => {}
+            Some(heading) if heading.ends_with(char::is_alphanumeric) => {
+                text.push_str(&format!("{heading}:"));
+            }
+            Some(heading) => text.push_str(heading),
+            None => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The text of a heading.
+fn heading(line: &str) -> Option<&str> {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    let is_heading = (1..=6).contains(&level) && text.starts_with([' ', '\t']);
+    is_heading.then(|| text.trim().trim_end_matches('#').trim_end())
 }
 
 /// Finds `needle`, which is lower case, in `haystack` of any case.
@@ -73,6 +116,14 @@ mod tests {
         );
         check(&long, &["absent"], &format!("{}before…", "before ".repeat(27)));
         check("İstanbul GRÖSSE", &["grösse"], "İstanbul GRÖSSE");
+    }
+
+    #[test]
+    fn headings_have_no_marks_and_the_first_one_is_left_out() {
+        check("# Tiles\n\nOld ones.\n\n## Why\nSlow. #5", &[], "Old ones. Why: Slow. #5");
+        check("## Why now? ##\ntext", &[], "text");
+        check("text\n### Why now? ##\nSo.\n#tag", &[], "text Why now? So. #tag");
+        check("text\n```sh\n# a comment\n```", &[], "text ```sh # a comment ```");
     }
 
     #[test]

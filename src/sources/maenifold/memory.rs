@@ -1,7 +1,7 @@
 //! Whether maenifold's memory is among the notes of a place.
 
 use crate::core::settings::{LinkPreference, LinkStyle, Origin, Setting, VaultSpec};
-use crate::core::source::SourcePreference;
+use crate::core::source::{SourceChoice, SourcePreference};
 use crate::system::maenifold_places::Places;
 use crate::workspace::Place;
 
@@ -38,7 +38,7 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
         None if settings.source.value == SourcePreference::Cli && has_default_vaults(place) => {
             Ok(places)
         }
-        None if has_default_vaults(place) => Err("there is no maenifold here".to_owned()),
+        None if has_default_vaults(place) => Err(SourceChoice::NO_MAENIFOLD.to_owned()),
         None => Err("maenifold's memory is not among the vaults".to_owned()),
     }
 }

@@ -98,6 +98,10 @@ appendFileSync(transcript, grown);
 await page.waitForFunction(() => document.querySelector("main .amount .badge")?.textContent === "CRITICAL");
 seen.after = (await texts("main .amount"))[0];
 
+// Where to begin in the graph.
+await visit("#/graph", "Graph");
+seen.beginnings = await texts("main .chips a");
+
 // The life of a handoff.
 await visit("#/handoffs/all", "Handoffs");
 seen.groups = await texts("main h2");

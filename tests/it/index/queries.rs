@@ -122,6 +122,9 @@ fn answers_have_the_seeds_shapes() {
     let file = scratch.path().join("atlas/.kgctx/memory/tech/renderer-queue.md");
     assert_eq!(first["path"], json!(file));
     assert_eq!(first["concepts"][0], "backpressure");
+    let named = scratch.json(["--dir", "atlas", "search", "stale while revalidate", "--json"]);
+    let beginning = named["results"][0]["snippet"].as_str().unwrap();
+    assert!(beginning.starts_with("We serve an old tile"), "{beginning}");
 
     let recent = scratch.json(["--dir", "atlas", "recent", "--now", NOW, "--json"]);
     valid("recent", &recent);

@@ -220,6 +220,23 @@ fn switches_turn_it_off() {
 }
 
 #[test]
+fn an_empty_context_says_why_it_is_empty() {
+    let zephyr = Zephyr::new();
+    let said = |arguments: &[&str]| {
+        let dry = ["--dir", "zephyr", "inject", "--session", "s", "--dry-run"];
+        let mut kgctx = zephyr.scratch.kgctx([&dry[..], arguments].concat());
+        let output = kgctx.env("KGCTX_RANK", "notes").output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+        stderr(&output)
+    };
+    zephyr.note("a.md", "", 1);
+    assert!(said(&[]).contains("there is nothing to show; `kgctx doctor`"), "{}", said(&[]));
+    zephyr.note("a.md", "# A\n\nA sentence about [[B]].", 1);
+    let few = said(&["--budget", "7"]);
+    assert_eq!(few, "kgctx: the context is empty: 7 tokens are too few for any of it\n");
+}
+
+#[test]
 fn without_a_server_nothing_is_delivered_and_no_receipt_says_so() {
     let zephyr = Zephyr::new();
     zephyr.note("a.md", "# A\n\nA sentence about [[B]].", 1);
@@ -248,7 +265,8 @@ fn receipts_are_kept_by_session_and_the_last_one_comes_first() {
     let zephyr = Zephyr::new();
     zephyr.note("a.md", "# A\n\nA sentence about [[B]].", 1);
     for session in ["one", "two"] {
-        zephyr.scratch.run(["--dir", "zephyr", "inject", "--session", session, "--dry-run"]);
+        let arguments = ["inject", "--session", session, "--dry-run", "--now", NOW];
+        zephyr.scratch.run([&["--dir", "zephyr"], &arguments[..]].concat());
     }
     assert_eq!(zephyr.explain(&[])["receipt"]["session"], "two");
     assert_eq!(zephyr.explain(&["--session", "one"])["receipt"]["session"], "one");

@@ -77,7 +77,7 @@ fn t_2_e_1_without_any_source_the_text_is_empty_and_with_one_less_it_is_smaller(
     fs::create_dir_all(empty.path().join("zephyr")).unwrap();
     let (text, said) = in_time(command(&empty));
     assert_eq!(text, "");
-    assert!(said.contains("no vault found"), "{said}");
+    assert!(said.contains("no folder of notes found"), "{said}");
 }
 
 /// T-2.E.2: Timeout handling for slow CLI.

@@ -107,7 +107,6 @@ fn a_good_set_up_is_all_well() {
     ok    vaults     1 folder: app/docs (a usual place)
     ok    index      none yet; the first context creates it
     ok    state      none yet; the first context creates it
-    ok    source     index: there is no maenifold here
     ok    context    163 of 4,000 tokens in N ms
     ok    opencode   1.18.33, bin/opencode
     ok    plugin     VERSION, home/.config/opencode/plugin/kgctx.ts
@@ -135,8 +134,8 @@ fn a_new_users_set_up_says_what_to_do() {
     ok    kgctx      VERSION, target/kgctx
     ok    settings   readable, project app, 4,000 tokens
     ok    enabled    sessions get context
-    FAIL  vaults     no vault found for project app: there is no ~/maenifold/memory, and in the project no .kgctx/memory, no docs, no other usual place of notes and no note at its top
-                     make one with `mkdir -p .kgctx/memory`, add one with `kgctx vault add FOLDER`, or pass one with --vault
+    FAIL  vaults     no folder of notes found for project app: neither ~/maenifold/memory, nor docs, adr or another usual place in the project
+                     write markdown into docs, or name a folder with `kgctx vault add FOLDER` or --vault
     ok    state      none yet; the first context creates it
     warn  hosts      no host is set up, so sessions get no context automatically
                      run `kgctx install opencode` or `kgctx install claude-code` or `kgctx install amplifier`

@@ -117,7 +117,7 @@ fn a_project_that_is_a_vault_is_read_as_a_whole() {
         scratch.write(&format!("app/{sign}"), text);
         assert_eq!(addresses(&scratch, &[]), whole, "{sign}");
         let listed = scratch.run(["--dir", "app", "vault", "list"]);
-        assert!(listed.contains("the project is a vault of a program for notes"), "{listed}");
+        assert!(listed.contains("the whole project is a vault"), "{listed}");
         // Folders that a person names stay what they are.
         scratch.write("app/kgctx.toml", "[[vault]]\npath = \"Ideas\"\n");
         let expect = [".memory-bank/d", "Ideas/a", "docs/adr/c", "docs/b", "root/README"];
@@ -148,7 +148,7 @@ fn markdown_that_is_mostly_in_no_usual_place_is_read_where_it_is() {
     }
     let told = elsewhere.kgctx(["--dir", "app", "doctor"]).output().unwrap();
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("no vault found"), "{told}");
+    assert!(told.contains("no folder of notes found"), "{told}");
     assert!(told.contains("run `kgctx vault add --project articles`"), "{told}");
     let told = elsewhere.run(["--dir", "app", "init"]);
     assert!(told.contains("6 of the project's 6 markdown files are in no vault"), "{told}");

@@ -117,7 +117,7 @@ fn bad_input_is_named_with_the_way_out() {
     check(
         &scratch,
         &["--dir", "app", "index"],
-        &["no vault found for project app", "mkdir -p .kgctx/memory", "--vault"],
+        &["no folder of notes found for project app", "kgctx vault add FOLDER", "--vault"],
     );
     check(
         &scratch,
@@ -364,7 +364,7 @@ fn a_project_cannot_reach_out_of_itself() {
     fs::create_dir_all(scratch.path().join("app/.kgctx")).unwrap();
     std::os::unix::fs::symlink("../private", scratch.path().join("app/docs")).unwrap();
     let (code, message) = scratch.fail(["--dir", "app", "index"]);
-    assert!(code == 2 && message.contains("no vault found"), "{message}");
+    assert!(code == 2 && message.contains("no folder of notes found"), "{message}");
     scratch.write("app/kgctx.toml", "[[vault]]\npath = \"docs\"\n");
     let (code, message) = scratch.fail(["--dir", "app", "index"]);
     assert!(code == 2 && message.contains("outside the project"), "{message}");

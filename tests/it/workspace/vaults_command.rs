@@ -82,8 +82,8 @@ fn a_vault_is_named_listed_and_taken_out() {
     );
     let shown = vault(&scratch, &["list"]);
     insta::assert_snapshot!(shown, @"
-    1  app/docs    memory://docs/   a usual place
-    2  home/notes  memory://notes/  Obsidian, from kgctx-home/config.toml
+    1 note   app/docs    memory://docs/   a usual place
+    2 notes  home/notes  memory://notes/  Obsidian, from kgctx-home/config.toml
     ");
     // Again changes nothing.
     let again = vault(&scratch, &["add", "../home/notes/"]);

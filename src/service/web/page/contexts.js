@@ -64,10 +64,11 @@ const ofHandoff = ({ handoff }) => (handoff
 
 const swatch = (part) => el("span", { class: `swatch ${part}`, "aria-hidden": "true" });
 
-/** A line without the hyphen that makes it an item of a list, its address set apart. */
+/** A line without the hyphen that makes it an item of a list, its address set apart. In a quote, brackets are code. */
 function line(text) {
-  const [, address, rest] = text.replace(/^- /, "").match(/^(memory:\S+)?\s*(.*)$/s);
-  return [address ? el("code", { class: "address soft" }, address) : null, withConcepts(rest)];
+  const item = text.replace(/^- /, "");
+  const [, address, quote] = item.match(/^(memory:\S+?):?(?:\s+(.*))?$/s) ?? [];
+  return address ? [el("code", { class: "address soft" }, address), quote] : withConcepts(item);
 }
 
 const lines = (all) => all.length === 0

@@ -9,6 +9,7 @@ const BECAUSE = {
   concept: "mentions the concept", text: "has the words",
 };
 const CHIPS_SHOWN = 8;
+const CONCEPTS_SHOWN = 24;
 
 const beside = (remarks) => (remarks.length > 0
   ? el("section", { class: "faults", "aria-label": "Remarks" }, remarks.map(words))
@@ -16,19 +17,29 @@ const beside = (remarks) => (remarks.length > 0
 
 const unique = (all) => [...new Set(all)];
 
+/** The concepts that the newest context connects, which are those of the notes that a session needs. */
+async function connected() {
+  const { contexts } = (await ask("contexts")).value;
+  if (contexts.length === 0) return [];
+  const { lines } = (await ask("explain", { session: contexts[0].session })).value;
+  const names = lines.filter(({ part }) => part === "graph").flatMap(({ text }) => text.match(/\[\[[^\[\]]+\]\]/g) ?? []);
+  return names.map((name) => name.slice(2, -2));
+}
+
 export const graph = {
   isLive: false,
   title: () => "Graph",
   async load(_, now) {
-    const { value, remarks } = await ask("search", { q: now.project });
-    return { concepts: unique(value.results.flatMap(({ concepts }) => concepts)).slice(0, 24), remarks };
+    const [{ value, remarks }, others] = await Promise.all([ask("search", { q: now.project }), connected()]);
+    const concepts = unique([...others, ...value.results.flatMap(({ concepts }) => concepts)]);
+    return { concepts: concepts.slice(0, CONCEPTS_SHOWN), remarks };
   },
   render({ concepts, remarks }) {
     const way = "Search above for words, a title, a concept or an address. Every concept leads to the ones that share notes with it.";
     return [beside(remarks), concepts.length > 0
-      ? section("Where to begin", words(way), el("p", { class: "soft" }, "Concepts of the notes about this project:"), chips(concepts))
-      : empty("No note about this project mentions a concept.", way,
-        "`kgctx doctor` lists where notes are looked for; concepts are links like `[[Auth Flow]]` in them.")].filter(Boolean);
+      ? section("Where to begin", words(way), chips(concepts))
+      : empty("Search for a concept to see the ones around it.", way,
+        "Concepts are links like `[[Auth Flow]]` in your notes. `kgctx doctor` lists where kgctx looks for notes.")].filter(Boolean);
   },
 };
 

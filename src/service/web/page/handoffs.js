@@ -77,8 +77,7 @@ export const handoff = {
     const session = (id) => (id ? link("session", id, id) : null);
     const at = (iso) => (iso ? moment(iso) : null);
     return [
-      section("What it is",
-        el("p", { class: "amount" }, el("strong", null, goal(shown)), " ", status(shown)),
+      section(goal(shown), el("p", null, status(shown)),
         facts([["For", whom(shown)], ["Type", shown.type], ["Priority", shown.priority],
           ["Left", at(shown.created_at)], ["By", session(shown.session_id)], ["Expires", shown.expires_at],
           ["Claimed by", session(shown.claimed_by_session)], ["Given to", session(shown.consumed_by_session)],

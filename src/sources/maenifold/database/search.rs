@@ -68,7 +68,7 @@ impl Memory {
                 Some(told) => told.body,
                 None => self.database.text_start(note.row.row, TEXT_CHARS)?.unwrap_or_default(),
             };
-            let snippet = snippet::snippet(&text, &terms);
+            let snippet = snippet::snippet(&text, snippet::looked_for(matched, &terms));
             Ok(SearchHit {
                 uri: note.row.uri.clone(),
                 path: Some(self.file(note)),
