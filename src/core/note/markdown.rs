@@ -313,6 +313,9 @@ impl<'a> InlineRun<'a> {
         // Blanks around the end of a line, and code there, are no part of a name.
         if after.is_none() {
             self.text.truncate(self.text.trim_end_matches([' ', '\t']).len());
+            // A piece of nothing but these blanks is no longer there, and places need the order of the others.
+            self.pieces
+                .truncate(self.pieces.partition_point(|(start, _)| *start <= self.text.len()));
             self.text.push('\n');
         } else if !self.text.ends_with('\n') {
             self.text.push(' ');

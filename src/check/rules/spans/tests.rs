@@ -67,6 +67,13 @@ fn code_and_comments_are_no_text() {
     assert_eq!(code, "bf");
 }
 
+#[test]
+fn a_link_has_its_place_behind_code_that_ends_a_line() {
+    let text = "a ```\nb```\n[[c]]";
+    let spans = Spans::of(text);
+    assert_eq!(&text[spans.wiki_links[0].range.clone()], "[[c]]");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
