@@ -51,16 +51,24 @@ impl Decay {
     }
 
     fn grace_days(&self, path: &NotePath) -> Day {
-        let path = format!("/{path}");
         // "/workflows/" never matches maenifold's own folder, which is singular. The rule is kept as it is there.
-        if path.contains("thinking/sequential") || path.contains("/sequential/") {
+        if is_below(path.as_str(), "sequential") {
             self.sequential
-        } else if path.contains("thinking/workflows") || path.contains("/workflows/") {
+        } else if is_below(path.as_str(), "workflows") {
             self.workflows
         } else {
             self.default
         }
     }
+}
+
+/// Whether a path has a folder of this name, or a name that begins so in the folder `thinking`.
+fn is_below(path: &str, name: &str) -> bool {
+    path.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&path[..at], &path[at + name.len()..]);
+        let is_begin = before.is_empty() || before.ends_with('/');
+        is_begin && behind.starts_with('/') || before.ends_with("thinking/")
+    })
 }
 
 /// Returns the weight of a note on day `today`: 1 while fresh, then days^-0.5.

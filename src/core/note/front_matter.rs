@@ -164,9 +164,20 @@ fn plain_scalar<'a>(text: &'a str, forbidden: &str) -> Option<&'a str> {
     let is_plain = text.starts_with(char::is_alphanumeric)
         && !text.ends_with([' ', ':'])
         && !text.as_bytes().windows(2).any(|pair| matches!(pair, b": " | b" #"))
-        && !text.contains(|c: char| c.is_control() || c == '\u{feff}' || forbidden.contains(c))
+        && !has_any(text, forbidden)
         && !text.eq_ignore_ascii_case("null");
     is_plain.then_some(text)
+}
+
+/// Whether a text has a character that is forbidden, or one that nobody sees.
+fn has_any(text: &str, forbidden: &str) -> bool {
+    let is_forbidden = |byte: u8| byte.is_ascii_control() || forbidden.as_bytes().contains(&byte);
+    match text.is_ascii() {
+        true => text.bytes().any(is_forbidden),
+        false => {
+            text.contains(|c: char| c.is_control() || c == '\u{feff}' || forbidden.contains(c))
+        }
+    }
 }
 
 /// The name under which a key is known here.

@@ -310,10 +310,8 @@ fn has_bold_key(line: &str) -> bool {
 
 /// Whether a text is `key:: value`.
 fn is_property(text: &str) -> bool {
-    text.split_once("::").is_some_and(|(key, value)| {
-        let is_key = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
-        !key.is_empty() && key.chars().all(is_key) && value.starts_with(' ')
-    })
+    let rest = text.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    rest.len() < text.len() && rest.starts_with(":: ")
 }
 
 #[cfg(test)]
