@@ -34,6 +34,7 @@ pub fn remove(file: &Path) -> io::Result<()> {
     fs::remove_file(file)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -62,6 +62,7 @@ mod tests {
 
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn the_python_of_a_program_is_named_in_its_head() {
         let folder = tempfile::tempdir().unwrap();

@@ -28,6 +28,7 @@ pub(super) struct Call {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(windows, expect(clippy::large_enum_variant, reason = "a path is a little larger there"))]
 pub(super) enum ServiceQuestion {
     /// A question of the bridge in OpenCode, as sent.
     Hook(String),

@@ -1,6 +1,6 @@
 //! Answers "which notes are about this?" from the index.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::core::context::rank::Ranking;
 use crate::core::note::NotePath;
@@ -177,8 +177,9 @@ pub(crate) fn uri(workspace: &Workspace, card: &NoteCard) -> String {
 
 /// The note's file.
 pub(crate) fn path(workspace: &Workspace, card: &NoteCard) -> String {
-    let root = workspace.vaults.get(card.vault).map(|vault| vault.root.as_path());
-    root.unwrap_or(Path::new("")).join(&card.path).display().to_string()
+    let vault = workspace.vaults.get(card.vault);
+    let file = vault.map_or_else(|| PathBuf::from(&card.path), |vault| vault.file(&card.path));
+    file.display().to_string()
 }
 
 /// The text around the first match; `None` if the file can no longer be read.

@@ -113,6 +113,7 @@ fn size(lines: ChangedLines) -> u64 {
     }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::fs;

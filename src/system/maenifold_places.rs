@@ -75,6 +75,7 @@ mod tests {
         Places::locate(&environment)
     }
 
+    #[cfg(unix)]
     #[test]
     fn places_are_where_maenifold_finds_them() {
         let home = located(&[("HOME", "/home/ada")]).unwrap();

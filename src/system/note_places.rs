@@ -139,8 +139,6 @@ fn has_notes(folder: &Path, deep: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
     fn project(files: &[&str]) -> tempfile::TempDir {
@@ -182,7 +180,9 @@ mod tests {
         ];
         let scratch = project(&files);
         fs::create_dir(scratch.path().join("real")).unwrap();
-        symlink(scratch.path().join("real"), scratch.path().join("wiki")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(scratch.path().join("real"), scratch.path().join("wiki"))
+            .unwrap();
         let found = find(scratch.path());
         let expect = [
             "adr",

@@ -17,7 +17,7 @@ const LOCK: &str = "lock";
 pub(crate) struct TempFolder {
     pub(crate) path: PathBuf,
     /// Held while the folder is in use.
-    _lock: File,
+    lock: Option<File>,
 }
 
 impl TempFolder {
@@ -31,7 +31,7 @@ impl TempFolder {
         let path = create_new_private(&temporary, prefix)?;
         let lock = File::create(path.join(LOCK))?;
         let _ = lock.try_lock();
-        let folder = TempFolder { path, _lock: lock };
+        let folder = TempFolder { path, lock: Some(lock) };
         // Stops the search for ignore rules, which could otherwise reach a repository around this
         // folder.
         fs::create_dir(folder.path.join(".git"))?;
@@ -41,6 +41,8 @@ impl TempFolder {
 
 impl Drop for TempFolder {
     fn drop(&mut self) {
+        // Windows keeps the folder of an open file.
+        self.lock = None;
         // The system's own cleanup removes the rest.
         let _ = fs::remove_dir_all(&self.path);
     }

@@ -66,7 +66,7 @@ fn summary(
         let vault = workspace.vaults.get(vault)?;
         Some(Remarked {
             uri: mask(&crate::core::note::vault::uri(&vault.name, &path)).into_owned(),
-            path: mask(&vault.root.join(&path).display().to_string()).into_owned(),
+            path: mask(&vault.file(&path).display().to_string()).into_owned(),
             remark: remarks.to_string(),
         })
     };

@@ -180,7 +180,7 @@ mod tests {
         fs::write(&file, text).unwrap();
         let done = VaultEntries::read(&file).and_then(|entries| change(&entries));
         let text = fs::read_to_string(&file).unwrap();
-        let folder = format!("{}/", folder.path().display());
+        let folder = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
         done.map(|()| text).map_err(|error| error.to_string().replace(&folder, ""))
     }
 

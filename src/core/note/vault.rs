@@ -28,6 +28,14 @@ impl Vault {
         Vault { name: name.to_owned(), root, style, templates: Vec::new(), is_flat: false }
     }
 
+    /// The file of the note with this path.
+    pub fn file(&self, path: &str) -> PathBuf {
+        let mut file = self.root.clone();
+        // Name by name: not every system has slashes between them.
+        file.extend(path.split('/'));
+        file
+    }
+
     /// The note that an address names, if the address belongs to this vault.
     pub fn resolve(&self, uri: &str) -> Option<Result<NotePath, PathError>> {
         let below_scheme = uri.strip_prefix(SCHEME)?;

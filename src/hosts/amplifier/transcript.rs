@@ -130,6 +130,7 @@ mod tests {
         assert_eq!(conversation.files_changed, ["a.rs", "b.rs"]);
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_transcript_is_below_the_home_folder_whatever_variables_say() {
         let variables = [("HOME", "/home/ada"), ("AMPLIFIER_HOME", "/a")];

@@ -53,6 +53,7 @@ impl OpencodePlaces<'_> {
     }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

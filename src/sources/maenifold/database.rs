@@ -178,7 +178,7 @@ impl Memory {
 
     /// The note's file.
     fn file(&self, note: &KnownNote) -> String {
-        self.vault.root.join(note.path.as_str()).display().to_string()
+        self.vault.file(note.path.as_str()).display().to_string()
     }
 
     fn newest(&self, question: RecentQuestion) -> Newest<Place> {

@@ -82,7 +82,7 @@ impl Notes {
     /// The path of an address's file.
     pub(super) fn file(&self, uri: &str) -> Option<String> {
         let Listed { folder, file } = self.at(uri)?;
-        Some(self.vault.as_ref()?.root.join(folder).join(&*file.name).display().to_string())
+        Some(self.vault.as_ref()?.file(folder).join(&*file.name).display().to_string())
     }
 
     /// The file that an answer names by stem and title: the one with that title, otherwise the newest. Skips `taken`

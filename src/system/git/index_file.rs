@@ -39,6 +39,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    #[cfg(unix)]
     #[cfg(test)]
     pub(super) fn for_tests(seconds: u32, nanoseconds: u32, size: u32) -> Seen {
         Seen { seconds, nanoseconds, size, mode: 0o100_644, flags: 0, more_flags: 0 }

@@ -46,7 +46,7 @@ impl Memory {
         }
         let path = |uri: &String| {
             let path = self.vault.resolve(uri)?.ok()?;
-            Some((uri.clone(), self.vault.root.join(path.as_str()).display().to_string()))
+            Some((uri.clone(), self.vault.file(path.as_str()).display().to_string()))
         };
         answer.paths = answer.file_references.iter().filter_map(path).collect();
         Ok(answer)
