@@ -44,6 +44,8 @@ struct Generator {
     /// Whether a link may be the name of something in any page or program, instead of a path. Pages are then listed by
     /// other pages.
     has_named_targets: bool,
+    /// Plugins, as a configuration lists them, that find a page by the end of its path.
+    finders: &'static [&'static str],
     /// Whether `../b` in `a.md` leads from the page `a/` to the page `b/`.
     has_folder_pages: bool,
     /// Whether a page makes the site known, whose configuration is elsewhere: so are its static files.
@@ -65,6 +67,7 @@ const PLAIN: Generator = Generator {
     other_ends: &[],
     link_hook: None,
     has_named_targets: false,
+    finders: &[],
     has_folder_pages: false,
     is_known_by_page: false,
 };
@@ -78,6 +81,7 @@ static GENERATORS: [Generator; 13] = [
         pages: &["docs"],
         navigation: &["mkdocs.*", "zensical.toml"],
         navigation_setting: "nav",
+        finders: &["- autolinks", "- ezlinks", "- roamlinks"],
         ..PLAIN
     },
     Generator {
@@ -247,6 +251,14 @@ impl<'a> Sites<'a> {
     /// Whether the site around this file has static files that are not in the repository.
     pub(super) fn has_foreign_files(&self, file: &str) -> bool {
         self.around(file).any(|site| site.generator.is_known_by_page)
+    }
+
+    /// Whether the end of a page's path is enough in links of this file.
+    pub(super) fn finds_by_end(&self, file: &str) -> bool {
+        let mut finders = self
+            .around(file)
+            .flat_map(|site| site.generator.finders.iter().map(move |finder| (site.text, finder)));
+        finders.any(|(text, finder)| text.contains(finder))
     }
 
     /// The folder of the site in which a link from this file may be the name of something, instead of a path.

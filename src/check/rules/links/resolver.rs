@@ -150,6 +150,9 @@ impl<'a> Resolver<'a> {
             return target;
         }
         let similar = self.checked.tree.ending_with(plain);
+        if let Some(page) = similar.filter(|_| view.finds_by_end) {
+            return self.file(page);
+        }
         let similar = similar.or_else(|| self.checked.tree.ending_with(tree::name_of(plain)));
         let kind = if is_file { LinkKind::Path } else { LinkKind::Page };
         LinkTarget::Missing { kind, similar: similar.map(str::to_owned) }

@@ -311,3 +311,15 @@ fn a_link_whose_source_stands_beside_it_is_a_sample() {
     vault("`[[Gone]]` is [[Gone]], and {{[[DONE]]}} is a task").check(DanglingLink, &[]);
     vault("`[[Other]]` and [[Gone]]").check(DanglingLink, &["docs/a.md:1:17+8"]);
 }
+
+#[test]
+fn plugins_of_mkdocs_find_pages_by_their_names() {
+    let site = |plugin: &str| {
+        TestRepository::new()
+            .with("mkdocs.yml", &format!("site_name: x\nplugins:\n  - search\n  - {plugin}\n"))
+            .with("docs/tools/deep/git.md", "# Git\n")
+            .with("docs/a.md", "[x](git.md#part) [x](gone.md)")
+    };
+    site("autolinks").check(DanglingLink, &["docs/a.md:1:22+7"]);
+    site("minify").check(DanglingLink, &["docs/a.md:1:5+11", "docs/a.md:1:22+7"]);
+}

@@ -19,6 +19,8 @@ pub(super) struct View<'f> {
     pub(super) has_link_hook: bool,
     /// The folder of the site in which a link may be the name of something, instead of a path.
     pub(super) named_targets: Option<&'f str>,
+    /// Whether the end of a page's path is enough.
+    pub(super) finds_by_end: bool,
     has_folder_pages: bool,
     /// Whether the site has static files that are not in the repository.
     pub(super) has_foreign_files: bool,
@@ -40,6 +42,7 @@ impl<'f> View<'f> {
             other_ends: checked.sites.other_ends(file.path),
             has_link_hook: checked.sites.has_link_hook(file.path),
             named_targets: checked.sites.named_targets(file.path),
+            finds_by_end: checked.sites.finds_by_end(file.path),
             has_folder_pages: checked.sites.has_folder_pages(file.path),
             has_foreign_files: checked.sites.has_foreign_files(file.path),
         }
