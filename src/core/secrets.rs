@@ -316,6 +316,7 @@ mod tests {
             r#"requests.get(url, auth=("<user>", "<API_TOKEN>"))"#,
             "a file in `migrations/version/{SHA}_this_will_be_in_the_migration_filename.py`",
             "'forbidden_passwords': ['123'],",
+            "access_token_validity = \"minutes=120\"",
         ] {
             assert_eq!(mask(text), text);
         }

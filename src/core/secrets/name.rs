@@ -32,9 +32,9 @@ static QUALIFIERS: [&str; 30] = words(
      backup main primary secondary current temp tmp b64 base64 confirm confirmation string str value raw",
 );
 /// A name that ends so says something about a secret, and not the secret.
-static ABOUT: [&str; 88] = words(
+static ABOUT: [&str; 89] = words(
     "id name type kind url uri endpoint path file dir folder arn hash sha md checksum \
-     digest fingerprint thumbprint version ref count limit length len size ttl expiry expires \
+     digest fingerprint thumbprint version ref count limit length len size ttl validity expiry expires \
      expiration policy field header prefix suffix class label usage budget provider manager hint \
      reset address contract symbol date time status state scope format regex pattern placeholder \
      example index claim store func fn callback handler validator generator parser error message title \
