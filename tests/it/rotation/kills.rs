@@ -1,6 +1,7 @@
 //! Processes of a rotation that are killed at every step: no handoff is lost, and no second `/clear` is sent.
 
 use std::os::unix::process::ExitStatusExt;
+use std::process::Output;
 
 use crate::support::handoff_lab::{KILL_AT, TEXT, assert_whole, given};
 use crate::support::rotation_lab::Seat;
@@ -53,18 +54,25 @@ fn r_4_24_a_worker_that_dies_before_a_key_begins_again_and_later_does_not() {
     }
 }
 
+/// Clears the window, and kills the new session's hook at a point.
+#[track_caller]
+fn killed_in_new_session(seat: &Seat, point: &str) -> Output {
+    seat.stop("old");
+    seat.until("/clear is sent", |seat| seat.entered() == ["/clear"]);
+    seat.is("new", "idle");
+    let mut hook = seat.kgctx(&["hook", "claude-code"]);
+    hook.env(KILL_AT, point);
+    let output = given(hook, &seat.lab.event("start-clear", "new"));
+    assert_eq!(output.status.signal(), Some(9), "{point}");
+    output
+}
+
 #[test]
 fn a_hook_that_dies_after_it_has_told_the_new_session_costs_nothing() {
     for point in ["load:printed", "load:settled"] {
         let seat = Seat::new();
         let id = seat.rotate(&["--body", TEXT]);
-        seat.stop("old");
-        seat.until("/clear is sent", |seat| seat.entered() == ["/clear"]);
-        seat.is("new", "idle");
-        let mut hook = seat.kgctx(&["hook", "claude-code"]);
-        hook.env(KILL_AT, point);
-        let output = given(hook, &seat.lab.event("start-clear", "new"));
-        assert_eq!(output.status.signal(), Some(9), "{point}");
+        let output = killed_in_new_session(&seat, point);
         let told = String::from_utf8(output.stdout).unwrap();
         assert!(told.contains(&format!("=== HANDOFF LOADED (ID: {id}) ===")), "{point}: {told}");
         assert!(seat.take_up().contains(&id), "{point}");
@@ -179,13 +187,7 @@ fn a_hook_that_dies_in_the_new_session_gives_it_the_handoff_when_asked_again() {
     for point in ["rotate:confirmed", "load:claimed", "load:composed"] {
         let seat = Seat::new();
         let id = seat.schedule();
-        seat.stop("old");
-        seat.until("/clear is sent", |seat| seat.entered() == ["/clear"]);
-        seat.is("new", "idle");
-        let mut hook = seat.kgctx(&["hook", "claude-code"]);
-        hook.env(KILL_AT, point);
-        let output = given(hook, &seat.lab.event("start-clear", "new"));
-        assert_eq!(output.status.signal(), Some(9), "{point}");
+        killed_in_new_session(&seat, point);
         seat.until("the prompt", |seat| seat.entered().len() == 2);
         assert!(seat.entered()[1].contains(&id), "{point}");
         // It was not given, and is not lost.
